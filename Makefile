@@ -1,0 +1,50 @@
+# Every task of the project. `make help` lists them.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format fuzz bench-engine lock stockfish clean
+
+help: ## list the tasks
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: $(STAMP) stockfish ## virtual environment in .venv, pinned dependencies, Stockfish
+
+$(STAMP): requirements-dev.txt pyproject.toml
+	scripts/create-venv "$(PYTHON)" $(VENV) requirements-dev.txt
+	@touch $(STAMP)
+
+stockfish:
+	@scripts/install-stockfish
+
+demo: setup ## count the first five plies of chess, move by move
+	$(BIN)/kibitz perft 5 --divide
+
+test: setup ## the whole test suite, with coverage
+	$(BIN)/pytest -n auto --cov --cov-fail-under=90
+
+lint: $(STAMP) ## ruff, mypy, and the direction of dependencies
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## let ruff put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+FUZZ_SECONDS ?= 300
+fuzz: $(STAMP) ## the long run: random games against python-chess, and coverage-guided fuzzing
+	scripts/fuzz $(VENV) "$(PYTHON)" $(FUZZ_SECONDS)
+
+bench-engine: $(STAMP) ## the rules engine beside python-chess
+	$(BIN)/python -m benchmarks.engine
+
+lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
+	scripts/lock $(VENV) "$(PYTHON)"
+
+clean: ## remove what the tasks made
+	rm -rf $(VENV) .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

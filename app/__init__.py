@@ -1,0 +1,1 @@
+"""The service: matches, persistence, streams, evaluation, HTTP, the page, the command line."""
