@@ -1,0 +1,77 @@
+"""The rules of chess and its variants: positions, legal moves, notation, games, clocks, PGN.
+
+Pure and synchronous, standard library only. What is named here is the public surface.
+"""
+
+from engine.clock import Clock, Stopwatch, TimeControl, format_clock
+from engine.errors import (
+    AmbiguousMove,
+    DrawNotClaimable,
+    GameOver,
+    Illegality,
+    IllegalMove,
+    IllegalPosition,
+    InvalidFen,
+    InvalidPgn,
+    InvalidTimeControl,
+    MoveError,
+    NothingToUndo,
+    PositionRule,
+    RulesError,
+    UnknownStart,
+    UnknownVariant,
+    UnreadableMove,
+)
+from engine.fen import read_fen
+from engine.game import Game, Status
+from engine.line import Evaluation, Line, Note, Ply
+from engine.moves import Move
+from engine.outcome import Outcome, Termination
+from engine.perft import divide, perft
+from engine.pgn_reader import read_games
+from engine.pieces import Color, PieceType
+from engine.position import Position
+from engine.setup import Setup
+from engine.variants import VARIANTS, Variant
+
+__all__ = [
+    "VARIANTS",
+    "AmbiguousMove",
+    "Clock",
+    "Color",
+    "DrawNotClaimable",
+    "Evaluation",
+    "Game",
+    "GameOver",
+    "IllegalMove",
+    "IllegalPosition",
+    "Illegality",
+    "InvalidFen",
+    "InvalidPgn",
+    "InvalidTimeControl",
+    "Line",
+    "Move",
+    "MoveError",
+    "Note",
+    "NothingToUndo",
+    "Outcome",
+    "PieceType",
+    "Ply",
+    "Position",
+    "PositionRule",
+    "RulesError",
+    "Setup",
+    "Status",
+    "Stopwatch",
+    "Termination",
+    "TimeControl",
+    "UnknownStart",
+    "UnknownVariant",
+    "UnreadableMove",
+    "Variant",
+    "divide",
+    "format_clock",
+    "perft",
+    "read_fen",
+    "read_games",
+]
