@@ -1,0 +1,70 @@
+"""Chess960: its 960 starts, and castling from anywhere."""
+
+import chess
+import pytest
+
+from engine import VARIANTS, IllegalMove, Position, UnknownStart
+from engine.variants import find_variant
+
+
+def test_all_960_starts_are_the_published_ones():
+    for number in range(960):
+        ours = Position.start("chess960", number)
+        assert ours.fen() == chess.Board.from_chess960_pos(number).fen()
+        assert ours.variant == "chess960"
+
+
+def test_the_usual_start_is_number_518():
+    assert Position.start("chess960").fen() == Position.start().fen()
+
+
+@pytest.mark.parametrize("number", [-1, 960, "5"])
+def test_there_are_no_other_starts(number):
+    with pytest.raises(UnknownStart, match="0 to 959"):
+        Position.start("chess960", number)
+    with pytest.raises(UnknownStart, match="0 to 0"):
+        Position.start("standard", 7)
+
+
+CASTLING = [
+    # king and rook end where they end in standard chess, from wherever they start
+    ("4k3/8/8/8/8/8/8/R4K1R w HA - 0 1", "O-O", "4k3/8/8/8/8/8/8/R4RK1 b - - 1 1"),
+    ("4k3/8/8/8/8/8/8/R4K1R w HA - 0 1", "O-O-O", "4k3/8/8/8/8/8/8/2KR3R b - - 1 1"),
+    # they change places, or only one of them moves
+    ("4k3/8/8/8/8/8/8/5KR1 w G - 0 1", "O-O", "4k3/8/8/8/8/8/8/5RK1 b - - 1 1"),
+    ("4k3/8/8/8/8/8/8/6KR w H - 0 1", "O-O", "4k3/8/8/8/8/8/8/5RK1 b - - 1 1"),
+    ("4k3/8/8/8/8/8/8/1RK5 w B - 0 1", "O-O-O",
+     "4k3/8/8/8/8/8/8/2KR4 b - - 1 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "move", "after"), CASTLING)
+def test_castling(before, move, after):
+    assert Position.from_fen(before, "chess960").play(move).fen() == after
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "4k3/8/8/8/8/8/8/rRK5 w B - 0 1",  # the rook shields the king, and leaves
+        "4k3/8/8/8/8/8/8/1R1NK3 w B - 0 1",  # a piece in the rook's way
+        "4k3/8/8/8/2r5/8/8/1R2K3 w B - 0 1",  # into check
+        "3rk3/8/8/8/8/8/8/1R2K3 w B - 0 1",  # through check
+    ],
+)
+def test_castling_that_is_not_possible(fen):
+    with pytest.raises(IllegalMove):
+        Position.from_fen(fen, "chess960").play("O-O-O")
+
+
+def test_a_rook_that_shields_its_king_cannot_castle_in_standard_chess_either():
+    position = Position.from_fen("4k3/8/8/8/8/8/8/rRK5 w Q - 0 1")
+    assert "c1b1" not in {move.uci() for move in position.legal_moves()}
+    with pytest.raises(IllegalMove, match="into check"):
+        position.play("O-O-O")
+
+
+def test_every_variant_can_be_explained_to_a_player():
+    for variant in VARIANTS.values():
+        assert "castling" in variant.rules.lower()
+        assert find_variant(variant.name) is variant
