@@ -1,0 +1,1 @@
+"""Benchmarks: how fast the project's parts are, beside something well known."""
