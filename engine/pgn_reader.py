@@ -338,7 +338,7 @@ class _Movetext:
             index += 1
             if not depth:
                 return index
-            self._add(holder, "comment", token.strip("{}"))
+            self._add(holder, "comment", token.strip("{}").replace("\0", " "))
         raise _BadMovetext("a variation is not closed")
 
     # --- notes ---
@@ -361,6 +361,7 @@ class _Movetext:
 
     def _read_comment(self, game: Game, line: Line, token: str) -> None:
         """Note a comment where it stands: before the game, before a variation, after a move."""
+        token = token.replace("\0", " ")  # which could not be written back
         text = token[1:].removesuffix("}") if token[0] == "{" else token[1:]
         if len(line):
             note = line.note(len(line) - 1)

@@ -179,6 +179,12 @@ def test_a_clock_is_not_broken_over_two_lines():
     assert [ply.clock for ply in read_one(game.pgn()).plies] == [ply.clock for ply in game.plies]
 
 
+def test_a_comment_that_holds_a_nul_reads_back():
+    game = read_one("1. e4 {a\0b [%clk\0\0 0:01:00]} *")
+    assert (game.plies[0].comment, game.plies[0].clock) == ("a b", timedelta(minutes=1))
+    assert read_one(game.pgn()).plies[0].comment == "a b"
+
+
 def test_many_comments_and_glyphs_are_joined():
     game = read_one("1. e4 " + "{a}" * 5000 + " $1" * 5000 + " *")
     assert game.plies[0].comment == " ".join("a" * 5000)
