@@ -75,9 +75,13 @@ def _wrong_pawn_move(state: State, move: Move) -> Illegality | None:
             passed_by = target >> 8 if white else target << 8
             on_rank = target & RANK_MASKS[5 if white else 2]
             if on_rank and their_pawns & passed_by:
-                # An en passant square that cannot be used is not in the state: the pawn is pinned.
-                just_now = state[17] == target
-                reason = Illegality.EXPOSES_KING if just_now else Illegality.EN_PASSANT_EXPIRED
+                # An en passant square that cannot be used is not in the state: the king forbids it.
+                if state[17] != target:
+                    reason = Illegality.EN_PASSANT_EXPIRED
+                elif is_check(state):
+                    reason = Illegality.LEAVES_KING_IN_CHECK
+                else:
+                    reason = Illegality.EXPOSES_KING
             else:
                 reason = Illegality.NOTHING_TO_CAPTURE
     elif target == ahead or (

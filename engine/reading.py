@@ -89,7 +89,8 @@ def find_move(
     """Return the legal move that one of the readings of a text means, or raise as `parse_move`."""
     kind, origins, target, promotion, captures = readings[0]
     to = BITS[target]
-    # The short way: one piece can go there, and its king stays safe.
+    # The short way, spelled out for speed: one piece can go there, and its king stays safe.
+    # Whatever it does not settle goes the slow way, which asks the functions below.
     if kind == _PAWN:
         pawns = state[0] & origins
         if promotion is not None or to & BACK_RANKS or to == state[13]:

@@ -183,6 +183,7 @@ REFUSED = [
     ("4k3/8/8/8/8/4p3/4P3/4K3 w - - 0 1", "e3", Illegality.PAWN_BLOCKED),
     ("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 2", "exd6", Illegality.EN_PASSANT_EXPIRED),
     ("4k3/8/8/K2pP2r/8/8/8/8 w - d6 0 2", "exd6", Illegality.EXPOSES_KING),
+    ("4k3/8/8/3pP3/8/8/8/K6r w - d6 0 2", "exd6", Illegality.LEAVES_KING_IN_CHECK),
     ("4k3/4r3/8/8/8/8/4N3/4K3 w - - 0 1", "Nc3", Illegality.EXPOSES_KING),
     ("4k3/4r3/8/8/8/8/8/N3K3 w - - 0 1", "Nb3", Illegality.LEAVES_KING_IN_CHECK),
     ("4k3/3r4/8/8/8/8/8/4K3 w - - 0 1", "Kd1", Illegality.KING_INTO_CHECK),
