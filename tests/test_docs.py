@@ -1,6 +1,9 @@
 """The documentation tells the truth: its code runs, its links lead somewhere."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +47,17 @@ def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text()):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
+
+
+def test_the_commands_of_the_readme_run():
+    readme = (ROOT / "README.md").read_text()
+    commands = re.findall(r"^\.venv/bin/kibitz (.*)$", readme, re.MULTILINE)
+    assert commands
+    kibitz = Path(sys.executable).with_name("kibitz")
+    for arguments in map(shlex.split, commands):
+        run = subprocess.run([kibitz, *arguments], capture_output=True, text=True, check=False)
+        assert (run.returncode, run.stderr) == (0, ""), arguments
+        assert run.stdout
 
 
 def test_every_make_task_a_page_names_exists():
