@@ -119,15 +119,15 @@ def comparisons() -> list[Comparison]:
             for_moves,
             listed,
             bar=6,
+            objects=Objects.RENEWED,  # what a position learns of its moves on the way is measured
         ),
         Comparison(
-            "play and undo, new objects",
-            "the same, from positions made anew",
+            "play and undo, again",
+            "the same, from positions that have played them before",
             op.OUR_PLAY,
             op.THEIR_PLAY,
             for_moves,
             listed,
-            objects=Objects.RENEWED,
         ),
         Comparison(
             "play and undo, checked",
