@@ -3,6 +3,7 @@
 Pure and synchronous, standard library only. What is named here is the public surface.
 """
 
+from engine.chess_position import ChessPosition
 from engine.clock import Clock, Stopwatch, TimeControl, format_clock
 from engine.errors import (
     AmbiguousMove,
@@ -32,11 +33,13 @@ from engine.pgn_reader import read_games
 from engine.pieces import Color, PieceType
 from engine.position import Position
 from engine.setup import Setup
-from engine.variants import VARIANTS, Variant
+from engine.variant import Variant
+from engine.variants import VARIANTS
 
 __all__ = [
     "VARIANTS",
     "AmbiguousMove",
+    "ChessPosition",
     "Clock",
     "Color",
     "DrawNotClaimable",

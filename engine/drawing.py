@@ -1,8 +1,10 @@
-"""Pictures of a chess position: text for terminals, SVG for pages."""
+"""Pictures of a position, on a board of any size: text for terminals, SVG for pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from engine.pieces import Color, PieceType
 from engine.squares import FILES, RANKS, SQUARE_NAMES, Square
@@ -42,10 +44,21 @@ _STROKE = {Color.WHITE: "#2b2b2b", Color.BLACK: "#101010"}
 _SIDE = 45
 _MARGIN = 18
 
+Piece: TypeAlias = tuple[Color, PieceType]
 
-def _rows(perspective: Color) -> list[list[Square]]:
+
+@dataclass(frozen=True)
+class Court:
+    """What lies in a side's court, behind its own edge: the opponent's pieces."""
+
+    #: Those that got there by themselves.
+    scored: tuple[Piece, ...]
+    captured: tuple[Piece, ...]
+
+
+def _rows(perspective: Color, size: int) -> list[list[Square]]:
     """Return the squares row by row as somebody of that colour sees them, top row first."""
-    rows = [[8 * rank + file for file in range(8)] for rank in reversed(range(8))]
+    rows = [[8 * rank + file for file in range(size)] for rank in reversed(range(size))]
     if Color(perspective) is Color.BLACK:
         return [row[::-1] for row in reversed(rows)]
     return rows
@@ -57,24 +70,39 @@ def draw_text(
     perspective: Color = Color.WHITE,
     figurines: bool = False,
     coordinates: bool = True,
+    courts: Mapping[Color, Court] | None = None,
 ) -> str:
-    """Draw the board with one character a square: letters as in FEN, or figurines."""
+    """Draw the board with one character a square, and between the courts where there are any."""
+    rows = _rows(perspective, position.size)
     lines = []
-    for row in _rows(perspective):
-        cells = []
-        for square in row:
-            piece = position.piece_at(square)
-            if piece is None:
-                cells.append(".")
-            elif figurines:
-                cells.append(_FIGURINES[piece[0]][piece[1].value])
-            else:
-                cells.append(piece[1].letter if piece[0] is Color.WHITE else piece[1].value)
+    for row in rows:
         prefix = f"{RANKS[row[0] // 8]} " if coordinates else ""
-        lines.append(prefix + " ".join(cells))
+        pieces = (position.piece_at(square) for square in row)
+        lines.append(prefix + " ".join(_sign(piece, figurines) for piece in pieces))
     if coordinates:
-        lines.append("  " + " ".join(FILES[square % 8] for square in _rows(perspective)[-1]))
+        lines.append("  " + " ".join(FILES[square % 8] for square in rows[-1]))
+    if courts is not None:
+        near = Color(perspective)
+        lines.insert(0, _court_line(near.opponent, courts[near.opponent], figurines))
+        lines.append(_court_line(near, courts[near], figurines))
     return "\n".join(lines)
+
+
+def _sign(piece: Piece | None, figurines: bool) -> str:
+    if piece is None:
+        return "."
+    color, kind = piece
+    if figurines:
+        return _FIGURINES[color][kind.value]
+    return kind.letter if color is Color.WHITE else kind.value
+
+
+def _court_line(color: Color, court: Court, figurines: bool) -> str:
+    scored, captured = (
+        " ".join(_sign(piece, figurines) for piece in pieces) or "-"
+        for pieces in (court.scored, court.captured)
+    )
+    return f"{color.value.capitalize()}'s court: {scored}, captured: {captured}"
 
 
 def draw_svg(
@@ -84,32 +112,53 @@ def draw_svg(
     last_move: Move | None = None,
     coordinates: bool = True,
     size: int = 400,
+    courts: Mapping[Color, Court] | None = None,
 ) -> str:
-    """Draw the board as a self-contained SVG, with the last move and a check marked."""
+    """Draw the board as a self-contained SVG of some width.
+
+    The last move and a check are marked. Courts, where there are any, lie beyond the edges: what
+    scored in them, and faintly what was captured.
+    """
     margin = _MARGIN if coordinates else 0
-    side = 8 * _SIDE + 2 * margin
+    width = position.size * _SIDE + 2 * margin
+    shelf = _SIDE if courts is not None else 0
+    height = width + 2 * shelf
     moved = (last_move.from_square, last_move.to_square) if last_move else ()
-    checked = position.king(position.turn) if position.is_check() else None
+    checked = position.checked_king()
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
-        f'viewBox="0 0 {side} {side}" role="img"><title>{position.fen()}</title>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size * height // width}" '
+        f'viewBox="0 0 {width} {height}" role="img"><title>{position.fen()}</title>'
     ]
-    rows = _rows(perspective)
+    rows = _rows(perspective, position.size)
     for y, row in enumerate(rows):
         for x, square in enumerate(row):
             shade = "light" if (square // 8 + square % 8) % 2 else "dark"
-            left, top = margin + x * _SIDE, margin + y * _SIDE
+            left, top = margin + x * _SIDE, margin + shelf + y * _SIDE
             parts.append(_square(left, top, _COLORS[shade]))
             if square in moved:
                 parts.append(_square(left, top, _COLORS["moved"], opacity=0.6))
             if square == checked:
                 parts.append(_square(left, top, _COLORS["check"], opacity=0.7))
             if (piece := position.piece_at(square)) is not None:
-                parts.append(_piece(left, top, *piece, SQUARE_NAMES[square]))
+                parts.append(_piece(left, top, piece, SQUARE_NAMES[square]))
     if coordinates:
-        parts += _labels(rows)
+        parts += _labels(rows, shelf)
+    if courts is not None:
+        near = Color(perspective)
+        parts += _court(margin, 0, near.opponent, courts[near.opponent])
+        parts += _court(margin, height - shelf, near, courts[near])
     parts.append("</svg>")
     return "".join(parts)
+
+
+def _court(left: int, top: int, color: Color, court: Court) -> list[str]:
+    where = f"in {color.value.capitalize()}'s court"
+    drawn = [(piece, f"scored {where}", 1.0) for piece in court.scored]
+    drawn += [(piece, f"captured, {where}", 0.35) for piece in court.captured]
+    return [
+        _piece(left + index * _SIDE, top, piece, said, opacity)
+        for index, (piece, said, opacity) in enumerate(drawn)
+    ]
 
 
 def _square(left: int, top: int, color: str, opacity: float = 1) -> str:
@@ -117,21 +166,23 @@ def _square(left: int, top: int, color: str, opacity: float = 1) -> str:
     return f'<rect x="{left}" y="{top}" width="{_SIDE}" height="{_SIDE}" fill="{color}"{faint}/>'
 
 
-def _piece(left: int, top: int, color: Color, kind: PieceType, square: str) -> str:
+def _piece(left: int, top: int, piece: Piece, where: str, opacity: float = 1) -> str:
+    color, kind = piece
+    faint = f' opacity="{opacity}"' if opacity < 1 else ""
     return (
         f'<path transform="translate({left} {top})" d="{_OUTLINES[kind]}{_BASE}" '
         f'fill="{_FILL[color]}" stroke="{_STROKE[color]}" stroke-width="1.4" '
-        f'stroke-linejoin="round"><title>{color} {kind.name.lower()} {square}</title></path>'
+        f'stroke-linejoin="round"{faint}><title>{color} {kind.name.lower()} {where}</title></path>'
     )
 
 
-def _labels(rows: list[list[Square]]) -> list[str]:
+def _labels(rows: list[list[Square]], shelf: int) -> list[str]:
     labels = []
-    for index in range(8):
+    for index, row in enumerate(rows):
         middle = _MARGIN + index * _SIDE + _SIDE // 2
-        file, rank = FILES[rows[0][index] % 8], RANKS[rows[index][0] // 8]
-        labels.append(_label(middle, 8 * _SIDE + _MARGIN * 7 // 4, file))
-        labels.append(_label(_MARGIN // 2, middle + 4, rank))
+        file, rank = FILES[rows[0][index] % 8], RANKS[row[0] // 8]
+        labels.append(_label(middle, shelf + len(rows) * _SIDE + _MARGIN * 7 // 4, file))
+        labels.append(_label(_MARGIN // 2, shelf + middle + 4, rank))
     return labels
 
 

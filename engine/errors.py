@@ -52,9 +52,12 @@ class InvalidFen(RulesError):
 
     fen: str
     reason: str
+    #: The variant whose FEN it should have been.
+    variant: str = "standard"
 
     def __str__(self) -> str:
-        return f"{shown(self.fen)} is not a FEN: {self.reason}"
+        which = "" if self.variant == "standard" else f" of {self.variant}"
+        return f"{shown(self.fen)} is not a FEN{which}: {self.reason}"
 
 
 class PositionRule(StrEnum):
@@ -65,6 +68,9 @@ class PositionRule(StrEnum):
     NO_PAWNS_ON_BACK_RANKS = "a pawn cannot stand on the first or last rank"
     CASTLING_RIGHTS = "each castling right needs its king and a rook of its own on the back rank"
     EN_PASSANT = "the en passant square does not follow from a double step"
+    EACH_PIECE_ONCE = "each of RNB and rnb must be once on the board, in a court or captured"
+    COURTS = "a court holds only pieces of the other side"
+    CAPTURED = "a captured piece is listed with the wrong colour"
     CHECKERS = "no move can have given check from all these pieces at once"
 
 
@@ -128,6 +134,7 @@ class Illegality(StrEnum):
     CASTLING_OUT_OF_CHECK = "the king cannot castle out of check"
     CASTLING_THROUGH_CHECK = "the king cannot castle through check"
     CASTLING_INTO_CHECK = "the king cannot castle into check"
+    MAY_NOT_LEAVE = "the piece may not leave the board from there"
 
 
 @dataclass(eq=False)

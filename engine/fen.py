@@ -92,9 +92,9 @@ def _complete(fields: list[str], fen: str) -> list[str]:
     """Add what an EPD or a mere board leaves out."""
     if not fields:
         raise InvalidFen(fen, "it is empty")
-    if len(fields) > 6:
+    if len(fields) > 6 and fields[0].count("/") == 7:
         raise InvalidFen(fen, "it has more than six fields")
-    return fields + ["", "w", "-", "-", "0", "1"][len(fields) :]
+    return fields[:6] + ["", "w", "-", "-", "0", "1"][len(fields) :]
 
 
 def _check_castling(castling: str, fen: str) -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Hashable, Mapping
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from engine.clock import Clock, TimeControl
 from engine.errors import DrawNotClaimable, GameOver, IllegalMove, NothingToUndo
 from engine.line import Evaluation, Line, Note, Ply
-from engine.moves import MOVES_FROM, Move
+from engine.moves import Move
 from engine.outcome import Outcome, Termination
 from engine.pgn_writer import write_game
 from engine.pieces import Color
-from engine.position import FIFTY_MOVES, SEVENTY_FIVE_MOVES, Position
-from engine.state import Key
-
-#: A position cannot occur a third or fifth time after fewer quiet plies.
-_THREEFOLD_PLIES, _FIVEFOLD_PLIES = 8, 16
+from engine.position import Position
 
 
 class Status(StrEnum):
@@ -65,8 +61,8 @@ class Game:
         self._fallen: Clock | None = None  # the clock once a flag has fallen
         self._clocks = [Clock.start(time_control)] if time_control is not None else []
         # Occurrences of each position. Counted only when somebody asks, and then only what is new.
-        self._occurrences: dict[Key, int] = {}
-        self._repeated: set[Key] = set()  # those that occurred at least twice
+        self._occurrences: dict[Hashable, int] = {}
+        self._repeated: set[Hashable] = set()  # those that occurred at least twice
         self._counted = 0
 
     # --- what it is ---
@@ -111,17 +107,24 @@ class Game:
         clock: timedelta | None = None,
         evaluation: Evaluation | None = None,
         source: str | None = None,
+        played_at: datetime | None = None,
     ) -> Move:
         """Play a move, given as a `Move` or in any notation, and return it.
 
         `elapsed` is charged to the mover's clock, if the game has one, and what is left is noted;
-        else `clock` is. `evaluation` and `source` are noted as they are. Raises `GameOver`, or what
-        `Position.play` raises; then nothing has changed, except that a mover whose time had run out
-        has lost.
+        else `clock` is. `elapsed`, `evaluation`, `source` and `played_at` (a time that knows its
+        zone, else ValueError) are noted as they are. Raises `GameOver`, or what `Position.play`
+        raises; then nothing has changed, except that a mover whose time had run out has lost.
         """
+        if played_at is not None:
+            if played_at.tzinfo is None:
+                raise ValueError("played_at must know its time zone")
+            played_at = played_at.astimezone(UTC)
         line = self.line
         position = line.positions[-1]
-        if self._ended is not None or (position.may_be_drawn() and self._is_drawn(position)):
+        if self._ended is not None or (
+            position.may_be_drawn() and self._outcome_by_history(position) is not None
+        ):
             self._refuse_if_over()
         try:
             if not isinstance(move, Move):
@@ -132,8 +135,14 @@ class Game:
             raise
         if self._clocks:
             clock = self._charge(position.turn, elapsed or timedelta(0))
-        if clock is not None or evaluation is not None or source is not None:
-            line.notes[len(line.moves)] = Note(clock=clock, evaluation=evaluation, source=source)
+        if not (clock is evaluation is source is elapsed is played_at is None):
+            line.notes[len(line.moves)] = Note(
+                clock=clock,
+                evaluation=evaluation,
+                source=source,
+                elapsed=elapsed,
+                played_at=played_at,
+            )
         line.append(move, after)
         return move
 
@@ -171,15 +180,12 @@ class Game:
         self._clocks.append(after)
         return after.remaining(color)
 
-    def _is_drawn(self, position: Position) -> bool:
-        """Return whether the game has ended as a draw, stalemate aside."""
-        clock = position.halfmove_clock
-        return (
-            clock >= SEVENTY_FIVE_MOVES
-            or position.is_insufficient_material()
-            or (clock >= _FIVEFOLD_PLIES and self.repetitions() >= 5)
-            or (self.claims_draws and bool(self.claimable_draws()))
-        )
+    def _outcome_by_history(self, position: Position) -> Outcome | None:
+        """Return how the game has ended though a move could be made, or None."""
+        outcome = position.outcome_by_history(self.repetitions)
+        if outcome is None and self.claims_draws and (claims := self.claimable_draws()):
+            return Outcome(None, claims[0])
+        return outcome
 
     def _refuse_if_over(self) -> None:
         outcome = self.outcome
@@ -194,14 +200,7 @@ class Game:
         if self._ended is not None:
             return self._ended
         position = self.position
-        outcome = position.outcome()
-        if outcome is not None:
-            return outcome
-        if position.halfmove_clock >= _FIVEFOLD_PLIES and self.repetitions() >= 5:
-            return Outcome(None, Termination.FIVEFOLD_REPETITION)
-        if self.claims_draws and (claims := self.claimable_draws()):
-            return Outcome(None, claims[0])
-        return None
+        return position.outcome() or self._outcome_by_history(position)
 
     @property
     def is_over(self) -> bool:
@@ -261,39 +260,25 @@ class Game:
 
     def claimable_draws(self, intended: Move | str | None = None) -> list[Termination]:
         """Return the draws that the side to move can claim now, or with a move it intends."""
-        position = self.position
-        if intended is not None:
-            position = position.play(intended)
-            seen = self.repetitions() and self._occurrences.get(position.key(), 0) + 1
+        if intended is None:
+            position = self.position
+            claims = position.claims(self.repetitions)
         else:
-            seen = self.repetitions() if position.halfmove_clock >= _THREEFOLD_PLIES else 1
-        claims = []
-        if seen >= 3:
-            claims.append(Termination.THREEFOLD_REPETITION)
-        if position.halfmove_clock >= FIFTY_MOVES:
-            claims.append(Termination.FIFTY_MOVES)
+            position = self.position.play(intended)
+            claims = position.claims(lambda: self._occurrences_of(position) + 1)
         if claims and (self._ended is not None or not position.can_move()):
             return []  # mate and stalemate come first
         return claims
 
+    def _occurrences_of(self, position: Position) -> int:
+        self.repetitions()  # which counts what is new
+        return self._occurrences.get(position.key(), 0)
+
     def claiming_moves(self) -> list[Move]:
         """Return the legal moves with which, intended and not yet made, a draw can be claimed."""
         self.repetitions()
-        position = self.position
-        moves = []
-        if position.halfmove_clock + 1 >= FIFTY_MOVES:
-            moves = [move for move in position.legal_moves() if self.claimable_draws(move)]
-        elif self._repeated:
-            own, theirs = position.state[5], position.state[11]
-            for key in self._repeated:
-                # One piece of ours stands elsewhere there, and nothing of theirs.
-                changed = own ^ key[11]
-                if key[5] == theirs and changed.bit_count() == 2 and (origin := changed & own):
-                    target = changed ^ origin
-                    move = MOVES_FROM[origin.bit_length() - 1][target.bit_length() - 1]
-                    if position.is_legal(move) and position.play(move).key() == key:
-                        moves.append(move)
-        return moves
+        candidates = self.position.moves_that_may_claim(self._repeated)
+        return [move for move in candidates if self.claimable_draws(move)]
 
     def claim_draw(self, intended: Move | str | None = None) -> Outcome:
         """End the game with a draw that can be claimed, or raise `DrawNotClaimable`."""
@@ -315,10 +300,10 @@ class Game:
         return self._end(Outcome(None, Termination.AGREEMENT))
 
     def forfeit_on_time(self, color: Color | str | None = None) -> Outcome:
-        """Let a side run out of time; a draw if the opponent could never mate."""
+        """Let a side run out of time; a draw if the opponent could never win."""
         self._refuse_if_over()
         loser = self.turn if color is None else Color(color)
-        winner = loser.opponent if self.position.can_checkmate(loser.opponent) else None
+        winner = loser.opponent if self.position.can_win(loser.opponent) else None
         return self._end(Outcome(winner, Termination.TIME_FORFEIT))
 
     def end(self, outcome: Outcome) -> Outcome:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import cast
 
+from engine.chess_position import ChessPosition, position_of
 from engine.moves import Move
 from engine.pieces import Color
-from engine.position import Position, position_of
+from engine.position import Position
 from engine.state import State
 
 
@@ -28,7 +30,7 @@ class Evaluation:
 
 @dataclass
 class Note:
-    """What was noted about a ply: comments, NAGs, clock, evaluation, variations instead of it."""
+    """What was noted about a ply: comments, NAGs, times, evaluation, variations instead of it."""
 
     before: str = ""
     comment: str = ""
@@ -36,6 +38,8 @@ class Note:
     clock: timedelta | None = None
     evaluation: Evaluation | None = None
     source: str | None = None
+    elapsed: timedelta | None = None
+    played_at: datetime | None = None
     variations: list[Line] = field(default_factory=list)
 
 
@@ -60,6 +64,11 @@ class Line:
             self._states.clear()
         return self._positions
 
+    @property
+    def last(self) -> Position:
+        """The position after the last move."""
+        return position_of(self._states[-1]) if self._states else self._positions[-1]
+
     def append(self, move: Move, after: Position) -> None:
         """Add a move and the position it leads to."""
         self.positions.append(after)
@@ -68,10 +77,11 @@ class Line:
     def lists(self) -> tuple[list[Move], list[State], State]:
         """Return the lists to which a reader may add moves and states, and the last state.
 
-        Between two calls, only the reader may touch the line.
+        For lines of chess only. Between two calls, only the reader may touch the line.
         """
-        last = self._states[-1] if self._states else self._positions[-1].state
-        return self.moves, self._states, last
+        if self._states:
+            return self.moves, self._states, self._states[-1]
+        return self.moves, self._states, cast(ChessPosition, self._positions[-1]).state
 
     def __len__(self) -> int:
         return len(self.moves)
@@ -155,6 +165,16 @@ class Ply:
     def source(self) -> str | None:
         """Who or what proposed the move, when it was told."""
         return self._note.source
+
+    @property
+    def elapsed(self) -> timedelta | None:
+        """How long the mover thought, when it was told."""
+        return self._note.elapsed
+
+    @property
+    def played_at(self) -> datetime | None:
+        """When it was played, in UTC, when it was told."""
+        return self._note.played_at
 
     @property
     def variations(self) -> tuple[Line, ...]:

@@ -18,12 +18,16 @@ from engine.squares import (
     steps,
 )
 
+#: Where a piece goes that leaves the board: no square, and outside every bitboard.
+OFF: Square = 64
+_NAMES = (*SQUARE_NAMES, "off")
+
 
 class Move:
     """A move on the 8x8 board. Each move exists once, so `==` is `is` and hashing is free.
 
     Castling is the king's move: two squares sideways in standard chess (`e1g1`), onto its own rook
-    in Chess960 (`e1h1`).
+    in Chess960 (`e1h1`). In King's Cooking, a piece may leave the board: `a3off`.
     """
 
     __slots__ = (
@@ -64,8 +68,8 @@ class Move:
             ("from_bit", from_bit),
             ("to_bit", to_bit),
             ("bits", from_bit | to_bit),
-            ("is_double_step", abs(from_square - to_square) == 16),
-            ("_uci", SQUARE_NAMES[from_square] + SQUARE_NAMES[to_square] + (promotion or "")),
+            ("is_double_step", abs(from_square - to_square) == 16 and to_square != OFF),
+            ("_uci", _NAMES[from_square] + _NAMES[to_square] + (promotion or "")),
         ):
             object.__setattr__(move, name, value)
         return cls._all.setdefault((from_square, to_square, promotion), move)
@@ -78,13 +82,15 @@ class Move:
 
     @classmethod
     def from_uci(cls, text: str) -> Move:
-        """Read `e2e4` or `e7e8q`.
+        """Read `e2e4`, `e7e8q` or `a3off`.
 
         Raises `UnreadableMove` for anything else; whether the move is legal depends on a position.
         """
         if not isinstance(text, str) or text[:2] == text[2:4]:
             raise UnreadableMove(str(text))
         try:
+            if text[2:] == "off":
+                return cls(SQUARE_OF_NAME[text[:2]], OFF)
             return cls(
                 SQUARE_OF_NAME[text[:2]],
                 SQUARE_OF_NAME[text[2:4]],

@@ -18,6 +18,10 @@ class Termination(StrEnum):
     FIVEFOLD_REPETITION = "fivefold_repetition"
     FIFTY_MOVES = "fifty_moves"
     THREEFOLD_REPETITION = "threefold_repetition"
+    #: Of King's Cooking; the courts decide who won.
+    EMPTY_BOARD = "empty_board"
+    NO_MOVES = "no_moves"
+    REPETITION = "repetition"
     AGREEMENT = "agreement"
     RESIGNATION = "resignation"
     TIME_FORFEIT = "time_forfeit"
@@ -26,7 +30,17 @@ class Termination(StrEnum):
 
 
 _WON = frozenset((Termination.CHECKMATE, Termination.RESIGNATION))
-_DRAWN = frozenset(Termination) - _WON - {Termination.TIME_FORFEIT, Termination.UNKNOWN}
+_DRAWN = frozenset(
+    (
+        Termination.STALEMATE,
+        Termination.INSUFFICIENT_MATERIAL,
+        Termination.SEVENTY_FIVE_MOVES,
+        Termination.FIVEFOLD_REPETITION,
+        Termination.FIFTY_MOVES,
+        Termination.THREEFOLD_REPETITION,
+        Termination.AGREEMENT,
+    )
+)
 _SENTENCES = {
     Termination.CHECKMATE: "{winner} wins by checkmate",
     Termination.STALEMATE: "draw by stalemate",
@@ -35,13 +49,23 @@ _SENTENCES = {
     Termination.FIVEFOLD_REPETITION: "draw: the position occurred five times",
     Termination.FIFTY_MOVES: "draw: 50 moves without a capture or a pawn move",
     Termination.THREEFOLD_REPETITION: "draw: the position occurred three times",
+    Termination.EMPTY_BOARD: "{winner} wins with more pieces off the board: none is left on it",
+    Termination.NO_MOVES: "{winner} wins with more pieces off the board: no move is left",
+    Termination.REPETITION: (
+        "{winner} wins with more pieces off the board: the position occurred three times"
+    ),
     Termination.AGREEMENT: "draw by agreement",
     Termination.RESIGNATION: "{winner} wins: {loser} resigned",
     Termination.TIME_FORFEIT: "{winner} wins on time",
     Termination.UNKNOWN: "{winner} wins",
 }
 _DRAWN_SENTENCES = {
-    Termination.TIME_FORFEIT: "draw: time ran out, but the opponent cannot checkmate",
+    Termination.EMPTY_BOARD: "draw with as many pieces off the board: none is left on it",
+    Termination.NO_MOVES: "draw with as many pieces off the board: no move is left",
+    Termination.REPETITION: (
+        "draw with as many pieces off the board: the position occurred three times"
+    ),
+    Termination.TIME_FORFEIT: "draw: time ran out, but the opponent cannot win",
     Termination.UNKNOWN: "draw",
 }
 

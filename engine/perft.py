@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine import movegen
 from engine.moves import Move
 from engine.position import Position
 
@@ -11,7 +10,7 @@ def perft(position: Position, depth: int) -> int:
     """Return how many sequences of `depth` legal moves there are."""
     if depth < 0:
         raise ValueError(f"depth must not be negative, but is {depth}")
-    return movegen.perft(position.state, depth)
+    return position.leaves(depth)
 
 
 def divide(position: Position, depth: int) -> dict[Move, int]:
@@ -19,4 +18,4 @@ def divide(position: Position, depth: int) -> dict[Move, int]:
     if depth < 1:
         raise ValueError(f"depth must be at least 1, but is {depth}")
     moves = sorted(position.legal_moves(), key=Move.uci)
-    return {move: movegen.perft(position.play(move).state, depth - 1) for move in moves}
+    return {move: position.play(move).leaves(depth - 1) for move in moves}

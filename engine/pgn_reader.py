@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from engine.chess_position import CHESS960_NAME, STANDARD_NAME, ChessPosition
 from engine.errors import InvalidPgn, MoveError, RulesError, shown
 from engine.game import Game
 from engine.line import Evaluation, Line, Note
 from engine.outcome import Outcome, Termination
 from engine.pieces import Color
-from engine.position import Position, position_of
+from engine.position import Position
 from engine.reading import KNOWN_READINGS, find_move, readings_of
 from engine.state import make
-from engine.variants import CHESS960, STANDARD
+from engine.variant import VARIANTS
 
 _TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s*"((?:[^"\\]|\\.)*)"\s*\]')
 #: Some programs do not escape the quotes inside a value.
@@ -168,19 +169,29 @@ def _read_tags(first_line: int, lines: list[str]) -> dict[str, str]:
 
 
 def _start(first_line: int, tags: dict[str, str]) -> Position:
-    name = tags.get("Variant", "").lower().replace(" ", "").replace("-", "")
-    if name in ("", "standard", "chess", "normal", "fromposition"):
-        variant = STANDARD
-    elif "960" in name or name.startswith("fischer"):
-        variant = CHESS960
-    else:
+    variant = _variant(tags.get("Variant", ""))
+    if variant is None:
         raise InvalidPgn(first_line, f"the variant {shown(tags['Variant'])} is not known")
     try:
         if "FEN" in tags:
-            return Position.from_fen(tags["FEN"], variant.name)
-        return Position.start(variant.name)
+            return Position.from_fen(tags["FEN"], variant)
+        return Position.start(variant)
     except RulesError as error:
         raise InvalidPgn(first_line, str(error)) from error
+
+
+def _variant(tag: str) -> str | None:
+    """Return the name of the variant that a tag means, however it is written, or None."""
+    plain = _plain(tag) if tag else "chess"
+    if plain in ("chess", "normal", "fromposition"):
+        return STANDARD_NAME
+    if "960" in plain or plain.startswith("fischer"):
+        return CHESS960_NAME
+    return next((name for name in VARIANTS if _plain(name) == plain), None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 def _line_of_token(text: str, index: int) -> int:
@@ -194,8 +205,8 @@ def _set_outcome(game: Game, result: str, termination: str) -> None:
     """Note the result the PGN tells, if the moves do not already decide it."""
     if result not in _RESULTS or result == "*":
         return
-    _, _, last = game.line.lists()
-    if position_of(last).outcome() is not None:
+    last = game.line.last
+    if last.outcome() or last.outcome_by_history(game.repetitions):
         return
     why = Termination.UNKNOWN
     if "time" in termination.lower():
@@ -238,6 +249,18 @@ class _Movetext:
 
     def _read(self, game: Game) -> str | None:
         """Read moves and all else up to a result, or to the end; return the result."""
+        if isinstance(game.start, ChessPosition):
+            return self._read_chess(game)
+        line = game.line
+        while self.token < len(self.tokens):
+            if self.tokens[self.token] in _RESULTS and not self._outer:
+                return self._read_result(game, line)
+            line = self._read_other(game, line)
+        self._check_end()
+        return None
+
+    def _read_chess(self, game: Game) -> str | None:
+        """Do the same for chess, fast."""
         outer = self._outer
         tokens, count = self.tokens, len(self.tokens)
         line = game.line
@@ -262,26 +285,39 @@ class _Movetext:
                 index += 1
                 continue
             self.token = index
-            index += 1
-            if token in _RESULTS:
-                if outer:
-                    continue
-                self.token = self._read_comments(game, line, index)
-                return token
-            if token in _NULL_MOVES:
-                index = self._skip_variation(line, index - 1)
-                line = outer.pop()
-            elif token == "(":
-                line = self._open_variation(line)
-            elif token == ")":
-                line = self._close_variation(line)
-            else:
-                self._read_mark(game, line, token)
+            if token in _RESULTS and not outer:
+                return self._read_result(game, line)
+            line = self._read_other(game, line)
             moves, states, state = line.lists()
+            index = self.token
         self.token = index
-        if outer:
-            raise _BadMovetext("a variation is not closed")
+        self._check_end()
         return None
+
+    def _read_result(self, game: Game, line: Line) -> str:
+        """Return the result in hand, once the comments that follow it are read."""
+        result = self.tokens[self.token]
+        self.token = self._read_comments(game, line, self.token + 1)
+        return result
+
+    def _check_end(self) -> None:
+        if self._outer:
+            raise _BadMovetext("a variation is not closed")
+
+    def _read_other(self, game: Game, line: Line) -> Line:
+        """Read a token that is no result and no plain move; return the line it leaves us in."""
+        token = self.tokens[self.token]
+        if token in _NULL_MOVES:
+            self.token = self._skip_variation(line, self.token)
+            return self._outer.pop()
+        if token == "(":
+            line = self._open_variation(line)
+        elif token == ")":
+            line = self._close_variation(line)
+        elif token not in _RESULTS:
+            self._read_mark(game, line, token)
+        self.token += 1
+        return line
 
     def _read_mark(self, game: Game, line: Line, token: str) -> None:
         """Read what is neither a plain move nor a bracket: comments, glyphs, signs, odd moves."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine.outcome import Termination
 from engine.pieces import Color
-from engine.variants import STANDARD
+from engine.position import Position
+from engine.variant import find_variant
 
 if TYPE_CHECKING:
     from engine.game import Game
@@ -33,11 +34,11 @@ def write_game(game: Game) -> str:
         tags["Termination"] = "time forfeit"
     if game.clock is not None:
         tags["TimeControl"] = str(game.clock.control)
-    if game.variant != STANDARD.name:
-        tags["Variant"] = "Chess960"
-    start = game.start.fen()
-    if game.variant != STANDARD.name or start != STANDARD.start_fen(0):
-        tags |= {"SetUp": "1", "FEN": start}
+    standard = Position.start()
+    if game.variant != standard.variant:
+        tags["Variant"] = find_variant(game.variant).title
+    if game.start != standard:
+        tags |= {"SetUp": "1", "FEN": game.start.fen()}
     words = [f"{{{_comment(game.comment)}}}"] if game.comment else []
     _write_line(game.line, words)
     words.append(game.result)

@@ -1,46 +1,36 @@
-"""Position: one legal state of a game, and all one can ask of it."""
+"""Position: one legal state of any variant, and what games, players and pages may ask of it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable
 from functools import cache
+from typing import TYPE_CHECKING, ClassVar
 
 from engine.drawing import draw_svg, draw_text
-from engine.errors import IllegalMove, UnknownStart
-from engine.fen import read_fields, write_fen
-from engine.legality import why_illegal
-from engine.material import can_checkmate, is_dead
-from engine.movegen import can_move, is_legal, legal_moves
-from engine.moves import Move
-from engine.outcome import Outcome, Termination
-from engine.pieces import Color, PieceType
-from engine.reading import parse_move
-from engine.san import write_long_algebraic, write_san
-from engine.setup import Setup, legal_state, piece_type
-from engine.squares import SQUARE_OF_NAME, Square, squares_of
-from engine.state import CLOCK, CLOCK_BITS, Key, State, checkers_of, is_check, make
-from engine.variants import CHESS960, STANDARD, find_variant
+from engine.errors import UnknownStart
+from engine.pieces import Color
+from engine.variant import find_variant
 
-#: Half-moves without a capture or a pawn move after which a draw can be claimed, or is given.
-FIFTY_MOVES = 100
-SEVENTY_FIVE_MOVES = 150
+if TYPE_CHECKING:
+    from engine.moves import Move
+    from engine.outcome import Outcome, Termination
+    from engine.pieces import PieceType
+    from engine.setup import Setup
+    from engine.squares import Square
 
 
-class Position:
-    """A legal chess position. It never changes: `play` returns a new one.
+class Position(ABC):
+    """A legal position of some variant. It never changes: `play` returns a new one.
 
-    There are four ways to a position, and each refuses what is illegal: `start`, `from_fen`,
-    `from_setup` and `play`. (`Position()` makes an object without a state, for this file only: a
-    constructor that takes one would cost `play` a tenth of its time.)
+    Each variant has its own kind; `start` and `from_fen` choose it by the variant's name. Squares
+    and moves are those of the 8x8 board, also on a smaller one: a1 is always a1.
     """
 
-    __slots__ = ("_moves", "_state", "_vetted")
+    __slots__ = ()
 
-    _state: State
-    #: All legal moves, once somebody asked for them.
-    _moves: list[Move] | None
-    #: Moves known to be legal: they need no second look when they are played.
-    _vetted: Collection[Move]
+    #: How many squares a side of the board has.
+    size: ClassVar[int] = 8
 
     @classmethod
     def start(cls, variant: str = "standard", number: int | None = None) -> Position:
@@ -53,198 +43,135 @@ class Position:
             number = found.default_start
         elif not isinstance(number, int) or not 0 <= number < found.starts:
             raise UnknownStart(found.name, str(number), found.starts)
-        return position_of(_start_state(found.name, number))
+        return _start(found.name, number)
 
     @classmethod
     def from_fen(cls, fen: str, variant: str = "standard") -> Position:
         """Read a FEN; missing fields at the end get their usual values.
 
-        Raises `InvalidFen` or `IllegalPosition`.
+        Raises `UnknownVariant`, `InvalidFen` or `IllegalPosition`.
         """
-        return position_of(legal_state(read_fields(fen), find_variant(variant).is_chess960))
+        return find_variant(variant).position_type.from_fen(fen, variant)
 
     @classmethod
     def from_setup(cls, setup: Setup, variant: str = "standard") -> Position:
-        """Return the position of a setup, or raise `IllegalPosition`."""
-        return position_of(legal_state(setup, find_variant(variant).is_chess960))
+        """Return the position of a chess setup, or raise `IllegalPosition`."""
+        return find_variant(variant).position_type.from_setup(setup, variant)
 
     # --- what it is ---
 
     @property
-    def state(self) -> State:
-        """The flat tuple that the fast core works on; see `engine.state`."""
-        return self._state
+    @abstractmethod
+    def variant(self) -> str:
+        """The name of the variant."""
 
     @property
+    @abstractmethod
     def turn(self) -> Color:
         """The side to move."""
-        return Color.WHITE if self._state[14] else Color.BLACK
 
     @property
-    def variant(self) -> str:
-        """The name of the variant: `standard` or `chess960`."""
-        return CHESS960.name if self._state[15] else STANDARD.name
-
-    @property
-    def halfmove_clock(self) -> int:
-        """Half-moves since the last capture or pawn move."""
-        return self._state[16] & CLOCK
-
-    @property
+    @abstractmethod
     def fullmove_number(self) -> int:
-        """The number of the move, as FEN counts: up by one after Black's."""
-        return (self._state[16] >> CLOCK_BITS) // 2 + 1
+        """The number of the move, as score sheets count: up by one after Black's."""
 
-    def fen(self, legal_en_passant: bool = False) -> str:
-        """Return the FEN, with the en passant square after every double step.
+    @abstractmethod
+    def fen(self) -> str:
+        """Return the position as one line of text, from which `from_fen` reads it."""
 
-        With `legal_en_passant` the square is written only where the capture is legal, as lichess
-        and Stockfish do.
-        """
-        return write_fen(self._state, legal_en_passant)
+    @abstractmethod
+    def key(self) -> Hashable:
+        """Return what is equal for two positions exactly when they count as a repetition."""
 
-    def key(self) -> Key:
-        """Return what is equal for two positions exactly when they count as a repetition.
-
-        Placement, side to move, castling rights and *usable* en passant.
-        """
-        return self._state[:15]
-
+    @abstractmethod
     def piece_at(self, square: Square | str) -> tuple[Color, PieceType] | None:
-        """Return the colour and kind of the piece on a square (`"e4"` or its number), or None."""
-        if isinstance(square, str):
-            square = SQUARE_OF_NAME.get(square, -1)
-        if not 0 <= square < 64:
-            raise ValueError("a square is named from a1 to h8, or numbered from 0 to 63")
-        state = self._state
-        for side, color in ((state[:6], self.turn), (state[6:12], self.turn.opponent)):
-            pawns, knights, diagonals, orthogonals, king, _ = side
-            kind = piece_type(pawns, knights, diagonals, orthogonals, 1 << king, square)
-            if kind is not None:
-                return color, kind
-        return None
-
-    def king(self, color: Color) -> Square:
-        """Return where a side's king stands."""
-        return self._state[4 if Color(color) is self.turn else 10]
-
-    def checkers(self) -> list[Square]:
-        """Return the squares of the pieces that give check."""
-        return squares_of(checkers_of(self._state))
+        """Return the colour and kind of the piece on a square (`"a1"` or its number), or None."""
 
     def is_check(self) -> bool:
-        """Return whether the side to move is in check."""
-        return is_check(self._state)
+        """Return whether the side to move is in check; never, where no king is on the board."""
+        return self.checked_king() is not None
+
+    def checked_king(self) -> Square | None:
+        """Return where a king stands in check, if one does."""
+        return None
 
     # --- moves ---
 
+    @abstractmethod
     def legal_moves(self) -> list[Move]:
         """Return every legal move, in no particular order."""
-        moves = self._moves
-        if moves is None:
-            moves = self._moves = legal_moves(self._state)
-        return moves.copy()  # what the caller does to the list is the caller's business
 
+    @abstractmethod
     def is_legal(self, move: Move) -> bool:
         """Return whether a move is legal here."""
-        return is_legal(self._state, move)
 
+    @abstractmethod
     def play(self, move: Move | str) -> Position:
         """Return the position after a move; text is read as by `parse`.
 
         Raises `IllegalMove` (or what `parse` raises); this position stays as it is.
         """
-        if move not in self._vetted:
-            move = self._vet(move)
-        position = Position()
-        position._state = make(self._state, move)  # type: ignore[arg-type]  # only moves are vetted
-        position._moves = None
-        position._vetted = ()
-        return position
 
-    def _vet(self, move: Move | str) -> Move:
-        """Return a legal move, or raise; remember what was found out on the way."""
-        if not isinstance(move, Move):
-            return self.parse(move)
-        if self._moves is not None:
-            # Most positions have one of their moves played; a set pays from the second on.
-            if self._vetted:
-                vetted = self._vetted = frozenset(self._moves)
-                if move in vetted:
-                    return move
-            elif move in self._moves:
-                self._vetted = (move,)
-                return move
-        elif is_legal(self._state, move):
-            self._vetted = (move,)
-            return move
-        raise IllegalMove(move.uci(), self.fen(), why_illegal(self._state, move))
-
+    @abstractmethod
     def parse(self, text: str, default_promotion: PieceType | None = None) -> Move:
         """Return the legal move a text means, in any notation people use.
 
         Raises `UnreadableMove`, `AmbiguousMove` (with the candidates) or `IllegalMove` (with the
-        reason). A pawn that must promote with no piece named is illegal unless `default_promotion`
-        names one.
+        reason).
         """
-        move = parse_move(self._state, text, default_promotion)
-        if move not in self._vetted:
-            self._vetted = (move,)
-        return move
 
+    @abstractmethod
     def san(self, move: Move) -> str:
-        """Return a legal move in SAN, or raise `IllegalMove`."""
-        return write_san(self._state, move if move in self._vetted else self._vet(move))
+        """Return a legal move in short notation, or raise `IllegalMove`."""
 
+    @abstractmethod
     def long_algebraic(self, move: Move) -> str:
-        """Return a legal move in long algebraic notation (`Ng1-f3`), or raise `IllegalMove`."""
-        return write_long_algebraic(self._state, move if move in self._vetted else self._vet(move))
+        """Return a legal move in long notation, or raise `IllegalMove`."""
+
+    def leaves(self, depth: int) -> int:
+        """Count the leaves of the tree of legal moves, so many plies deep."""
+        if depth == 0:
+            return 1
+        return sum(self.play(move).leaves(depth - 1) for move in self.legal_moves())
 
     # --- endings ---
 
+    @abstractmethod
     def outcome(self) -> Outcome | None:
         """Return how the game has ended by this position alone, or None.
 
         Repetitions and claims need the game's history: see `Game`.
         """
-        state = self._state
-        in_check = is_check(state)
-        if not can_move(state, in_check):
-            if in_check:
-                return Outcome(self.turn.opponent, Termination.CHECKMATE)
-            return Outcome(None, Termination.STALEMATE)
-        if is_dead(state):
-            return Outcome(None, Termination.INSUFFICIENT_MATERIAL)
-        if state[16] & CLOCK >= SEVENTY_FIVE_MOVES:
-            return Outcome(None, Termination.SEVENTY_FIVE_MOVES)
-        return None
 
+    @abstractmethod
     def can_move(self) -> bool:
         """Return whether there is any legal move."""
-        return can_move(self._state, is_check(self._state))
 
     def may_be_drawn(self) -> bool:
-        """Return False, cheaply, where neither repetition, move count nor material can draw."""
-        state = self._state
-        return state[16] & CLOCK >= 8 or not (state[0] or state[6] or state[3] or state[9])
+        """Return False, cheaply, where `outcome_by_history` and `claims` have nothing to say."""
+        return True
 
-    def is_checkmate(self) -> bool:
-        """Return whether the side to move is checkmated."""
-        state = self._state
-        return is_check(state) and not can_move(state, True)
+    @abstractmethod
+    def outcome_by_history(self, repetitions: Callable[[], int]) -> Outcome | None:
+        """Return how the game has ended, though a move could be made, or None.
 
-    def is_stalemate(self) -> bool:
-        """Return whether the side to move is not in check and cannot move."""
-        state = self._state
-        return not is_check(state) and not can_move(state, False)
+        `repetitions` tells how often the position has occurred; it is asked only if need be.
+        """
 
-    def is_insufficient_material(self) -> bool:
-        """Return whether neither side can checkmate any more."""
-        return is_dead(self._state)
+    def claims(self, repetitions: Callable[[], int]) -> list[Termination]:
+        """Return the draws that a player may claim here, given how often it has occurred."""
+        return []
 
-    def can_checkmate(self, color: Color) -> bool:
-        """Return whether a side has the material to checkmate by any series of moves."""
-        return can_checkmate(self._state, Color(color) is Color.WHITE)
+    def moves_that_may_claim(self, repeated: Collection[Hashable]) -> list[Move]:
+        """Return the legal moves with which a draw might be claimed, if those keys occurred twice.
+
+        It may name a move too many, but none too few.
+        """
+        return []
+
+    @abstractmethod
+    def can_win(self, color: Color) -> bool:
+        """Return whether a side could still win, by any series of moves."""
 
     # --- pictures ---
 
@@ -273,40 +200,11 @@ class Position:
             self, perspective=perspective, last_move=last_move, coordinates=coordinates, size=size
         )
 
-    # --- as a value ---
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Position):
-            return NotImplemented
-        one, two = self._state, other._state
-        # How castling rights are printed is not part of the position.
-        return one[:15] == two[:15] and one[16:] == two[16:] and bool(one[15]) == bool(two[15])
-
-    def __hash__(self) -> int:
-        return hash(self.key())
-
     def __str__(self) -> str:
         return self.fen()
 
-    def __repr__(self) -> str:
-        if self._state[15]:
-            return f"Position.from_fen({self.fen()!r}, variant={self.variant!r})"
-        return f"Position.from_fen({self.fen()!r})"
-
-    def __reduce__(self) -> tuple[object, tuple[State]]:
-        return position_of, (self._state,)
-
 
 @cache
-def _start_state(variant: str, number: int) -> State:
+def _start(variant: str, number: int) -> Position:
     found = find_variant(variant)
-    return legal_state(read_fields(found.start_fen(number)), found.is_chess960)
-
-
-def position_of(state: State) -> Position:
-    """Return the position of a state that came from `make` or `legal_state`, unchecked."""
-    position = Position()
-    position._state = state
-    position._moves = None
-    position._vetted = ()
-    return position
+    return found.position_type.from_fen(found.start_fen(number), variant)

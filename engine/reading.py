@@ -258,8 +258,11 @@ def _pieces_of(state: State, kind: int) -> Bitboard:
     return (pawns, knights, diagonals ^ queens, orthogonals ^ queens, queens, 1 << king)[kind]
 
 
-def readings_of(text: str) -> tuple[Reading, ...]:
-    """Take a text apart, whatever the position; raise `UnreadableMove` if it is no move."""
+def undecorated(text: str) -> str:
+    """Return a move without numbers, marks, quotes and figurines, whatever the variant.
+
+    Raises `UnreadableMove` for what is no text, or too long to be a move.
+    """
     if not isinstance(text, str):
         raise UnreadableMove(repr(text))
     if len(text) > _LONGEST:
@@ -267,7 +270,12 @@ def readings_of(text: str) -> tuple[Reading, ...]:
     plain = text.translate(_FIGURINES).strip(_WRAPPING)
     plain = _NUMBER.sub("", plain).lstrip(_WRAPPING)
     plain = _SUFFIX.sub("", plain)
-    plain = _SPACED.sub(r"\1", plain)
+    return _SPACED.sub(r"\1", plain)
+
+
+def readings_of(text: str) -> tuple[Reading, ...]:
+    """Take a text apart, whatever the position; raise `UnreadableMove` if it is no move."""
+    plain = undecorated(text)
     readings = tuple(dict.fromkeys(_take_apart(plain)))
     if not readings:
         raise UnreadableMove(text)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from engine.chess_position import CHESS960_NAME, ChessPosition
+from engine.variant import Variant
+
 #: The number of the standard starting position.
 STANDARD_NUMBER = 518
 
@@ -38,3 +41,14 @@ def start_fen(number: int) -> str:
 def _place(rank: list[str], piece: str, nth_free: int) -> None:
     free = [file for file in range(8) if not rank[file]]
     rank[free[nth_free]] = piece
+
+
+CHESS960 = Variant(
+    CHESS960_NAME,
+    "Chess960",
+    RULES,
+    ChessPosition,
+    960,
+    start_fen,
+    default_start=STANDARD_NUMBER,
+)

@@ -1,10 +1,20 @@
-"""Chess960: its 960 starts, and castling from anywhere."""
+"""What variants have in common, and Chess960: its 960 starts, and castling from anywhere."""
 
 import chess
 import pytest
 
-from engine import VARIANTS, IllegalMove, Position, UnknownStart
-from engine.variants import find_variant
+from engine import (
+    VARIANTS,
+    Game,
+    IllegalMove,
+    Move,
+    Position,
+    UnknownStart,
+    divide,
+    perft,
+    read_games,
+)
+from engine.variant import find_variant
 
 
 def test_all_960_starts_are_the_published_ones():
@@ -66,5 +76,28 @@ def test_a_rook_that_shields_its_king_cannot_castle_in_standard_chess_either():
 
 def test_every_variant_can_be_explained_to_a_player():
     for variant in VARIANTS.values():
-        assert "castling" in variant.rules.lower()
+        assert variant.rules.startswith((variant.title, "Standard chess"))
         assert find_variant(variant.name) is variant
+
+
+def test_every_variant_keeps_to_one_interface():
+    for name, variant in VARIANTS.items():
+        position = Position.start(name)
+        assert isinstance(position, variant.position_type)
+        assert Position.from_fen(variant.start_fen(variant.default_start), name) == position
+        assert (position.variant, position.size, variant.size) == (
+            name,
+            variant.size,
+            position.size,
+        )
+        assert perft(position, 2) == sum(divide(position, 2).values())
+        game = Game(variant=name)
+        while not game.is_over and len(game.line) < 40:
+            move = min(game.position.legal_moves(), key=Move.uci)
+            assert game.position.parse(game.position.san(move)) is move
+            assert game.position.parse(game.position.long_algebraic(move)) is move
+            assert game.position.is_legal(move)
+            game.play(move)
+        again = next(read_games(game.pgn()))
+        assert again.position == game.position
+        assert (again.variant, again.outcome) == (name, game.outcome)
