@@ -35,6 +35,7 @@ from engine.position import Position
 from engine.setup import Setup
 from engine.variant import Variant
 from engine.variants import VARIANTS
+from engine.variants.kings_cooking import KingsCookingPosition
 
 __all__ = [
     "VARIANTS",
@@ -52,6 +53,7 @@ __all__ = [
     "InvalidFen",
     "InvalidPgn",
     "InvalidTimeControl",
+    "KingsCookingPosition",
     "Line",
     "Move",
     "MoveError",
