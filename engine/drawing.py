@@ -37,6 +37,7 @@ _COLORS = {
     "dark": "#8f9f7f",
     "moved": "#d9b94b",
     "check": "#d9534f",
+    "court": "#c3c8b4",
     "label": "#5d6653",
 }
 _FILL = {Color.WHITE: "#fdfdf8", Color.BLACK: "#2b2b2b"}
@@ -145,8 +146,9 @@ def draw_svg(
         parts += _labels(rows, shelf)
     if courts is not None:
         near = Color(perspective)
-        parts += _court(margin, 0, near.opponent, courts[near.opponent])
-        parts += _court(margin, height - shelf, near, courts[near])
+        for top, color in ((0, near.opponent), (height - shelf, near)):
+            parts.append(_square(0, top, _COLORS["court"], width))
+            parts += _court(margin, top, color, courts[color])
     parts.append("</svg>")
     return "".join(parts)
 
@@ -161,9 +163,9 @@ def _court(left: int, top: int, color: Color, court: Court) -> list[str]:
     ]
 
 
-def _square(left: int, top: int, color: str, opacity: float = 1) -> str:
+def _square(left: int, top: int, color: str, width: int = _SIDE, opacity: float = 1) -> str:
     faint = f' fill-opacity="{opacity}"' if opacity < 1 else ""
-    return f'<rect x="{left}" y="{top}" width="{_SIDE}" height="{_SIDE}" fill="{color}"{faint}/>'
+    return f'<rect x="{left}" y="{top}" width="{width}" height="{_SIDE}" fill="{color}"{faint}/>'
 
 
 def _piece(left: int, top: int, piece: Piece, where: str, opacity: float = 1) -> str:

@@ -29,6 +29,15 @@ class Status(StrEnum):
     ENDED = "ended"
 
 
+def _in_utc(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise ValueError("played_at must know its time zone")
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("played_at is out of all times that UTC can tell") from None
+
+
 class Game:
     """A game from its first position to its end.
 
@@ -117,9 +126,7 @@ class Game:
         raises; then nothing has changed, except that a mover whose time had run out has lost.
         """
         if played_at is not None:
-            if played_at.tzinfo is None:
-                raise ValueError("played_at must know its time zone")
-            played_at = played_at.astimezone(UTC)
+            played_at = _in_utc(played_at)
         line = self.line
         position = line.positions[-1]
         if self._ended is not None or (
@@ -135,7 +142,7 @@ class Game:
             raise
         if self._clocks:
             clock = self._charge(position.turn, elapsed or timedelta(0))
-        if not (clock is evaluation is source is elapsed is played_at is None):
+        if any(note is not None for note in (clock, evaluation, source, elapsed, played_at)):
             line.notes[len(line.moves)] = Note(
                 clock=clock,
                 evaluation=evaluation,

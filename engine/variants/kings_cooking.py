@@ -35,6 +35,7 @@ from engine.variants.kings_cooking_board import (
     why_no_step,
 )
 from engine.variants.kings_cooking_fen import (
+    LAST_NUMBER,
     NOT_CHESS,
     of_color,
     read_line,
@@ -206,7 +207,8 @@ class KingsCookingPosition(Position):
             turn.opponent,
             scored,
             captured,
-            self._number + (turn is Color.BLACK),
+            # Counting stops there, so that every position can be written and read.
+            min(self._number + (turn is Color.BLACK), LAST_NUMBER),
         )
 
     def parse(self, text: str, default_promotion: PieceType | None = None) -> Move:
@@ -374,8 +376,8 @@ class KingsCookingPosition(Position):
     def __repr__(self) -> str:
         return f"Position.from_fen({self.fen()!r}, variant={NAME!r})"
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return KingsCookingPosition.from_fen, (self.fen(),)
+    def __reduce__(self) -> tuple[object, tuple[View, Color, str, str, int]]:
+        return KingsCookingPosition, (*self.key(), self._number)
 
 
 def _piece(letter: str) -> tuple[Color, PieceType]:

@@ -19,7 +19,9 @@ _PIECES = "RNBrnb"
 _TURNS = {"w": Color.WHITE, "b": Color.BLACK}
 #: What a field is when it is missing.
 _USUAL = ("", "w", "-", "-", "-", "-", "1")
-_NUMBER = re.compile(r"0*[1-9][0-9]{0,4}")
+#: The highest number of a move that a line can tell.
+LAST_NUMBER = 99_999
+_NUMBER = re.compile(r"(?=.{1,5}\Z)0*[1-9][0-9]*")
 
 
 def of_color(color: Color, letters: str) -> str:
@@ -87,7 +89,7 @@ def _read_fields(fields: list[str]) -> tuple[View, Color, str, str, int]:
         raise _Unreadable("the side to move is neither w nor b")
     white_court, black_court, captured_white, captured_black = map(_read_list, lists)
     if not _NUMBER.fullmatch(number):
-        raise _Unreadable("the move number is not a number from 1 to 99999")
+        raise _Unreadable(f"the move number is not a number from 1 to {LAST_NUMBER}")
     everywhere = board.replace(".", "") + "".join(
         (white_court, black_court, captured_white, captured_black)
     )
