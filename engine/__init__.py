@@ -14,11 +14,13 @@ from engine.errors import (
     IllegalPosition,
     InvalidFen,
     InvalidPgn,
+    InvalidSavedGame,
     InvalidTimeControl,
     MoveError,
     NothingToUndo,
     PositionRule,
     RulesError,
+    SavedGameFault,
     UnknownStart,
     UnknownVariant,
     UnreadableMove,
@@ -36,6 +38,7 @@ from engine.setup import Setup
 from engine.variant import Variant
 from engine.variants import VARIANTS
 from engine.variants.kings_cooking import KingsCookingPosition
+from engine.variants.kings_cooking_saving import SavedGame
 
 __all__ = [
     "VARIANTS",
@@ -52,6 +55,7 @@ __all__ = [
     "Illegality",
     "InvalidFen",
     "InvalidPgn",
+    "InvalidSavedGame",
     "InvalidTimeControl",
     "KingsCookingPosition",
     "Line",
@@ -65,6 +69,8 @@ __all__ = [
     "Position",
     "PositionRule",
     "RulesError",
+    "SavedGame",
+    "SavedGameFault",
     "Setup",
     "Status",
     "Stopwatch",

@@ -12,6 +12,7 @@
     ├── DrawNotClaimable
     ├── InvalidPgn
     ├── InvalidTimeControl
+    ├── InvalidSavedGame      a saved game that is damaged, forged, or never was one
     ├── UnknownVariant
     └── UnknownStart          the variant has no starting position of that number
 
@@ -196,6 +197,39 @@ class InvalidTimeControl(RulesError):
 
     def __str__(self) -> str:
         return f"{shown(self.text)} is not a time control: {self.reason}"
+
+
+class SavedGameFault(StrEnum):
+    """What is wrong with a saved game; the value finishes "the saved game is refused: "."""
+
+    WRONG_VARIANT = "it is not a game of King's Cooking"
+    WRONG_NAME = "a player's name is not printable text of at most 100 characters"
+    TOO_LARGE = "it is larger than a saved game may be"
+    NOT_UTF8 = "it is not text that UTF-8 can write"
+    NOT_JSON = "it is not JSON as saved games are written"
+    NOT_ENCODED = "it is not a token as saved games are shared by, or is not whole"
+    WRONG_CHECKSUM = "its checksum is missing or does not fit its content"
+    UNSIGNED = "it is not signed with the secret that is required here"
+    NO_KEY = "it is signed, and no secret is configured here to check it with"
+    WRONG_SIGNATURE = "it was signed with another secret, or changed since"
+    WRONG_VERSION = "it is of a version that is not known here"
+    WRONG_FIELDS = "its fields are not those of a saved game"
+    WRONG_VALUE = "a field holds what it cannot hold"
+    NOT_PLAYABLE = "a move in it cannot be played"
+    CONTRADICTION = "a field contradicts its moves and its ending"
+
+
+@dataclass(eq=False)
+class InvalidSavedGame(RulesError):
+    """A saved game that cannot be loaded, or a game that cannot be saved."""
+
+    reason: SavedGameFault
+    #: The field or the move that is at fault, where it is one.
+    detail: str = ""
+
+    def __str__(self) -> str:
+        where = f" ({shown(self.detail)})" if self.detail else ""
+        return f"the saved game is refused: {self.reason.value}{where}"
 
 
 @dataclass(eq=False)

@@ -6,11 +6,17 @@ promise is broken. Property tests and the coverage-guided harnesses beside this 
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import pickle
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine import (
+    VARIANTS,
+    ChessPosition,
     Clock,
     Game,
     InvalidPgn,
@@ -19,6 +25,7 @@ from engine import (
     PieceType,
     Position,
     RulesError,
+    SavedGame,
     TimeControl,
     read_games,
 )
@@ -35,6 +42,8 @@ POSITIONS = (
     Position.from_fen("8/8/8/K2pP2r/8/8/8/7k w - d6 0 2"),
     Position.from_fen("Q3Q3/8/8/8/Q3Q3/8/4b2K/N1N1k3 w - - 99 80"),
     Position.from_fen("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"),
+    Position.start("kings-cooking"),
+    Position.from_fen("R1b/3/1Nn b - - B r 2", "kings-cooking"),
 )
 
 
@@ -73,7 +82,7 @@ def check_refusal(error: RulesError) -> None:
 
 def check_fen(text: str) -> None:
     """Check that a text is refused, or read as a position that holds together, in each variant."""
-    for variant in ("standard", "chess960"):
+    for variant in VARIANTS:
         with refusals_are_fit_to_be_shown():
             check_position(Position.from_fen(text, variant))
 
@@ -82,8 +91,9 @@ def check_position(position: Position) -> None:
     """Check that a position can be written, read and played from."""
     fen = position.fen()
     require(Position.from_fen(fen, position.variant) == position, "a FEN reads back", fen)
-    shorter = Position.from_fen(position.fen(legal_en_passant=True), position.variant)
-    require(shorter.key() == position.key(), "only usable en passant counts", fen)
+    if isinstance(position, ChessPosition):
+        shorter = Position.from_fen(position.fen(legal_en_passant=True), position.variant)
+        require(shorter.key() == position.key(), "only usable en passant counts", fen)
     moves = position.legal_moves()
     require(len(set(moves)) == len(moves), "a move is generated once", fen, moves)
     outcome = position.outcome()
@@ -178,3 +188,59 @@ def check_time_control(text: str) -> None:
         control = TimeControl.parse(text)
         require(TimeControl.parse(str(control)) == control, "a control reads back", text, control)
         Clock.start(control)
+
+
+# --- saved games ---
+
+
+def check_saved_game(text: str) -> None:
+    """Check that a text is refused, or loaded as a game that is saved the same; forged or not."""
+    loaded = []
+    for secret in (None, b"a secret"):
+        for state in (text, forged_json(text)):
+            with refusals_are_fit_to_be_shown():
+                loaded.append(SavedGame.from_json(state, secret))
+        for token in (text, forged_token(text)):
+            with refusals_are_fit_to_be_shown():
+                loaded.append(SavedGame.from_token(token, secret))
+    for saved in loaded:  # what could be loaded must not be refused now
+        check_saving(saved)
+
+
+def check_saving(saved: SavedGame) -> None:
+    """Check that a game reads back from all that it is saved as, and that it can be taken back."""
+    written = saved.to_json()
+    for secret in (None, b"a secret"):
+        signed = saved.to_json(secret)
+        again = SavedGame.from_json(signed, secret)
+        require(again.to_json(secret) == signed, "a saved game reads back", signed)
+        shared = saved.to_token(secret)
+        again = SavedGame.from_token(shared, secret)
+        require(again.to_json() == written, "a token reads back", written, shared)
+    while saved.game.plies:
+        saved.game.undo()
+    require(saved.game.position == saved.game.start, "a loaded game can be taken back", written)
+
+
+def forged_json(text: str) -> str:
+    """Return a text as a state with the checksum that fits it; as it is, if it cannot be one."""
+    try:
+        state = json.loads(text)
+        state.pop("checksum", None)
+        canonical = json.dumps(state, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        digest = hashlib.sha256(canonical.encode()).hexdigest()
+        return json.dumps({**state, "checksum": f"sha256:{digest}"})
+    except (ValueError, AttributeError, TypeError, IndexError, RecursionError):
+        return text
+
+
+def forged_token(text: str) -> str:
+    """Return a text as the content of a token whose digest fits it."""
+    deflate = zlib.compressobj(wbits=-15)
+    return sealed(deflate.compress(text.encode("utf-8", "surrogatepass")) + deflate.flush())
+
+
+def sealed(body: bytes) -> str:
+    """Return bytes as the body of a token whose digest fits them."""
+    digest = hashlib.sha256(b"s" + body).digest()[:16]
+    return base64.urlsafe_b64encode(b"s" + digest + body).rstrip(b"=").decode()

@@ -10,16 +10,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine import Move, Position, RulesError, TimeControl, read_fen
+from engine import Move, Position, RulesError, SavedGame, TimeControl, read_fen
 from fuzz.promises import (
     POSITIONS,
     check_fen,
     check_move,
     check_pgn,
     check_refusal,
+    check_saved_game,
     check_time_control,
 )
-from fuzz.seeds import FENS, MOVES, PGNS, TIME_CONTROLS
+from fuzz.seeds import FENS, MOVES, PGNS, SAVED_GAMES, TIME_CONTROLS
 
 #: Repeatable, so that a change is not blamed for what it did not do.
 repeatably = settings(max_examples=300, deadline=None, derandomize=True, database=None)
@@ -69,6 +70,11 @@ def test_valid_time_controls(control: str):
     check_time_control(control)
 
 
+@pytest.mark.parametrize("saved", SAVED_GAMES)
+def test_valid_saved_games(saved: str):
+    check_saved_game(saved)
+
+
 @repeatably
 @given(anything | spoiled(FENS))
 @example("♘" * 200)
@@ -111,6 +117,15 @@ def test_any_time_control(text: str):
     check_time_control(text)
 
 
+@repeatably
+@given(anything | spoiled(SAVED_GAMES))
+@example("[" * 100_000)
+@example('{"version":1,"clock":' + "[" * 900 + "]" * 900 + "}")
+@example("[1," + "9" * 5000 + "]")
+def test_any_saved_game(text: str):
+    check_saved_game(text)
+
+
 @pytest.mark.parametrize("thing", [None, 5, 2.5, b"e4", [], ["e4"], {}, object(), Position, True])
 @pytest.mark.parametrize(
     "read",
@@ -119,11 +134,24 @@ def test_any_time_control(text: str):
         read_fen,
         Move.from_uci,
         TimeControl.parse,
+        SavedGame.from_json,
+        SavedGame.from_token,
         *(position.parse for position in POSITIONS[:2]),
         lambda thing: Position.start(thing),
         lambda thing: Position.start().play(thing),
     ],
-    ids=["from_fen", "read_fen", "from_uci", "time control", "parse", "960", "start", "play"],
+    ids=[
+        "from_fen",
+        "read_fen",
+        "from_uci",
+        "time control",
+        "saved game",
+        "token",
+        "parse",
+        "960",
+        "start",
+        "play",
+    ],
 )
 def test_what_is_not_text_is_refused(read, thing):
     with pytest.raises(RulesError) as caught:
