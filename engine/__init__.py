@@ -39,6 +39,7 @@ from engine.variant import Variant
 from engine.variants import VARIANTS
 from engine.variants.kings_cooking import KingsCookingPosition
 from engine.variants.kings_cooking_saving import SavedGame
+from engine.variants.kings_cooking_solver import RatedMove, Solver, Value, Verdict, seen_twice
 
 __all__ = [
     "VARIANTS",
@@ -68,10 +69,12 @@ __all__ = [
     "Ply",
     "Position",
     "PositionRule",
+    "RatedMove",
     "RulesError",
     "SavedGame",
     "SavedGameFault",
     "Setup",
+    "Solver",
     "Status",
     "Stopwatch",
     "Termination",
@@ -79,10 +82,13 @@ __all__ = [
     "UnknownStart",
     "UnknownVariant",
     "UnreadableMove",
+    "Value",
     "Variant",
+    "Verdict",
     "divide",
     "format_clock",
     "perft",
     "read_fen",
     "read_games",
+    "seen_twice",
 ]
