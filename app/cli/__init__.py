@@ -10,6 +10,8 @@ import typer
 
 from app.cli.perft import EXAMPLES as PERFT_EXAMPLES
 from app.cli.perft import perft
+from app.cli.solve import EXAMPLES as SOLVE_EXAMPLES
+from app.cli.solve import solve
 from engine import RulesError
 
 cli = typer.Typer(
@@ -20,6 +22,7 @@ cli = typer.Typer(
     rich_markup_mode="rich",
 )
 cli.command(epilog=PERFT_EXAMPLES)(perft)
+cli.command(epilog=SOLVE_EXAMPLES)(solve)
 
 
 def _print_version(wanted: bool) -> None:

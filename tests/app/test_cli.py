@@ -53,10 +53,60 @@ def test_perft_zero_divides_into_nothing():
     assert kibitz("perft", "0", "--divide").stdout.split() == ["1"]
 
 
+def test_perft_counts_kings_cooking():
+    assert kibitz("perft", "3", "--variant", "kings-cooking").stdout.split() == ["147"]
+
+
+def test_solve_tells_what_the_start_and_each_move_are_worth():
+    lines = kibitz("solve").stdout.splitlines()
+    assert "3 r n b" in lines
+    assert "White to move: a draw; White can end the game, not losing, within 5 plies." in lines
+    assert "  Rxa3  draw in 5" in lines
+    assert len([line for line in lines if " draw in " in line]) == 6
+
+
+SOLVED = [
+    ("1N1/3/3 w - - RB rnb 9", "", "White to move: a win; the game ends in 1 ply."),
+    ("3/1B1/n2 w r - RN b 9", "", "White to move: a loss; the game ends in 3 plies."),
+    ("1br/n2/1R1 w - - NB - 9", "", "White to move: a draw; only a repetition ends the game."),
+    ("3/3/3 w - R NB rnb 9", "", "The game is over: White wins with more pieces off the board"),
+    # Gone round almost twice; the side that is ahead wins by a third time.
+    (
+        "2B/2N/R1b w n - - r 2",
+        "a1a2 c1a3 a2a1 a3c1 a1a2 c1a3 a2a1",
+        "Black to move: a win; the game ends in 1 ply.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fen", "moves", "sentence"), SOLVED)
+def test_solve_in_a_sentence(fen, moves, sentence):
+    assert sentence in kibitz("solve", fen, "--moves", moves).stdout
+
+
+def test_solve_speaks_json():
+    run = kibitz("solve", "R1b/3/1Nn w - - B r 2", "--moves", "Roff", "--json")
+    data = json.loads(run.stdout)
+    assert (data["fen"], data["player_to_move"]) == ("2b/3/1Nn b - R B r 2", "black")
+    assert (data["result"], data["termination"]) == ("*", None)
+    assert data["verdict"] == {"value": "draw", "plies": 6}
+    best = data["moves"][0]
+    assert best.keys() == {"move", "notation", "value", "plies"}
+    over = json.loads(kibitz("solve", "3/3/3 w - R NB rnb 9", "--json").stdout)
+    assert (over["result"], over["termination"], over["verdict"]) == ("1-0", "empty_board", None)
+    assert over["moves"] == []
+
+
 MISTAKES = [
+    (("solve", "nonsense"), "is not a FEN of kings-cooking"),
+    (("solve", "8/8/8/8/8/8/8/8 w - - 0 1"), "a chess position cannot be played"),
+    (("solve", "--moves", "Ra2 e4"), "'e4' cannot be read as a move"),
+    (("solve", "--moves", "Roff"), "another piece is in the way"),
+    (("solve", "3/3/3 w - R NB rnb 9", "--moves", "Ra2"), "the game is over"),
+    (("perft", "1", "--fen", "rnb/3/RNB w - - - - 1"), "3 ranks instead of 8"),
     (("perft", "2", "--fen", "nonsense"), "is not a FEN"),
     (("perft", "2", "--fen", "8/8/8/8/8/8/8/8 w - - 0 1"), "exactly one king"),
-    (("perft", "2", "--variant", "atomic"), "known are standard, chess960"),
+    (("perft", "2", "--variant", "atomic"), "known are standard, chess960, kings-cooking"),
     (("perft", "-1"), "depth"),
     (("perft", "x"), "depth"),
     (("perft",), "depth"),
@@ -76,4 +126,5 @@ def test_a_mistake_gets_a_sentence_and_exit_code_2(arguments, sentence):
 def test_help_names_the_commands_and_shows_examples():
     assert "perft" in kibitz("--help").stdout
     assert "kibitz perft 5" in kibitz("perft", "--help").stdout
+    assert "kibitz solve --moves" in kibitz("solve", "--help").stdout
     assert kibitz("--version").stdout.startswith("kibitz 0.")
