@@ -17,6 +17,7 @@ from engine import (
     IllegalMove,
     IllegalPosition,
     InvalidFen,
+    InvalidPgn,
     KingsCookingPosition,
     Move,
     NothingToUndo,
@@ -364,6 +365,11 @@ def test_a_game_reads_back_from_pgn_with_comments_and_variations():
     again = next(read_games(game.pgn()))
     assert again.pgn() == game.pgn()
     assert '[Variant "King\'s Cooking"]' in game.pgn()
+    for spoiled, reason in (("1. Rxa3 (1. Ra2", "not closed"), ("1. Roff *", "in the way")):
+        with pytest.raises(InvalidPgn, match=reason):
+            next(read_games(f'[Variant "King\'s Cooking"]\n\n{spoiled}'))
+    unfinished = next(read_games('[Variant "King\'s Cooking"]\n\n1. Rxa3 Nxc1'))
+    assert (len(unfinished.plies), unfinished.result) == (2, "*")
 
 
 @given(st.data())
@@ -373,6 +379,7 @@ def test_any_game_ends_and_every_ply_of_it_holds_together(data):
     while not game.is_over:
         position = game.position
         fens.append(position.fen())
+        assert position.can_move()
         assert position_of(position.fen()) == position
         assert pickle.loads(pickle.dumps(position)) == position
         places = position.board().replace(".", "")

@@ -464,6 +464,7 @@ def positions() -> list[oracle.Position]:
     return sorted(oracle.reachable())
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_oracle_knows_every_position():
     assert len(positions()) == 391_402
 
@@ -483,12 +484,14 @@ def check(theirs: oracle.Position) -> None:
     assert {move.uci() for move in ours.legal_moves()} == oracle.moves(theirs).keys(), theirs
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_engine_agrees_on_the_moves_of_every_board():
     # What became of the pieces that are gone changes no move: every board once, with any of them.
     for theirs in {(p.board, p.white_to_move): p for p in positions()}.values():
         check(theirs)
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_engine_agrees_on_every_end():
     ends = [position for position in positions() if oracle.is_over(position)]
     assert len(ends) == 10_018
@@ -496,6 +499,7 @@ def test_the_engine_agrees_on_every_end():
         check(theirs)
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_engine_agrees_on_what_moves_lead_to():
     # All two million moves would take too long.
     for theirs in positions()[::40]:

@@ -38,6 +38,7 @@ def position_of(fen: str) -> Position:
 # --- two methods ---
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_retrograde_analysis_and_plain_search_agree_on_every_reachable_position(solver):
     found = oracle.solve(oracle.reachable())
     each_once = {oracle.reduced(position): position for position in found}
@@ -121,6 +122,7 @@ def sample(size: int) -> list[oracle.Position]:
     return random.Random(3).sample(playable, size)
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize("opponent", ["random", "itself"])
 def test_the_verdict_comes_true_over_the_board(solver, opponent):
     chance = random.Random(4)
@@ -193,6 +195,7 @@ def plain_search(
     return known[position, depth]
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_with_any_history_the_verdict_is_what_a_plain_search_finds(solver):
     chance = random.Random(6)
     decided = 0
