@@ -87,8 +87,8 @@ class Solver:
     ) -> list[RatedMove]:
         """Return every legal move with its verdict, best first.
 
-        Among wins the quickest come first, among losses the longest. Among draws, those that leave
-        the opponent the smallest share of replies that hold it.
+        Among wins the quickest come first, among losses the longest. Among draws, those after which
+        the opponent can go wrong most easily.
         """
         table, _ = self._solved(position, occurred_twice)
         children = map(table.number, _following(_node(position)))
@@ -132,8 +132,9 @@ def _worth(rated: RatedMove) -> tuple[int, float, float, str]:
     value, plies = rated.verdict.value, rated.verdict.plies
     haste = float("inf") if plies is None else plies
     if value is Value.LOSS:
-        return value, haste, 0, rated.move.uci()
-    return value, rated.slips if value is Value.DRAW else -haste, -haste, rated.move.uci()
+        return value, haste, rated.slips, rated.move.uci()
+    # After a winning move the opponent has nothing to give away: slips tell only draws apart.
+    return value, rated.slips, -haste, rated.move.uci()
 
 
 def _node(position: KingsCookingPosition) -> _Node:
