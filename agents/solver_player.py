@@ -31,7 +31,7 @@ class SolverPlayer:
         position = turn.position
         if not isinstance(position, KingsCookingPosition):
             raise CannotPlayVariant(self.name, position.variant, self.variants)
-        # The first question takes about two seconds, so it is not asked on the event loop.
+        # The first question takes two or three seconds, so it is not asked on the event loop.
         rated = await asyncio.to_thread(self._solver.moves, position, seen_twice(turn.positions))
         return Decision(rated[0].move, (_advice(rated),))
 

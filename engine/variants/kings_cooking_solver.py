@@ -10,10 +10,11 @@ have already occurred twice, the solver counts with them too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+from math import inf
 from threading import Lock
 from typing import TypeAlias
 
@@ -25,8 +26,9 @@ from engine.variants.kings_cooking_board import BEYOND, View, stepped, steps, tu
 
 #: The board as the mover sees it, by how many pieces the mover leads, and whether it is White.
 _Node: TypeAlias = tuple[View, int, bool]
-#: By the number of a node: within how many plies something can be forced.
-_Plies: TypeAlias = list[int | None]
+#: By the number of a node: within how many plies something can be forced, or None.
+_Plies: TypeAlias = list[float | None]
+_MOVER, _OTHER = 0, 1
 
 
 class Value(IntEnum):
@@ -93,7 +95,7 @@ class Solver:
         table, _ = self._solved(position, occurred_twice)
         children = map(table.number, _following(_node(position)))
         rated = [
-            RatedMove(move, table.verdict_before(child), table.slips(child))
+            RatedMove(move, table.verdict(child, ply=1), table.slips(child))
             for move, child in zip(position.legal_moves(), children, strict=True)
         ]
         return sorted(rated, key=_worth, reverse=True)
@@ -130,7 +132,7 @@ def seen_twice(positions: Iterable[Position]) -> list[Position]:
 
 def _worth(rated: RatedMove) -> tuple[int, float, float, str]:
     value, plies = rated.verdict.value, rated.verdict.plies
-    haste = float("inf") if plies is None else plies
+    haste = inf if plies is None else plies
     if value is Value.LOSS:
         return value, haste, rated.slips, rated.move.uci()
     # After a winning move the opponent has nothing to give away: slips tell only draws apart.
@@ -160,6 +162,10 @@ def _views_after(view: View) -> list[tuple[View, bool]]:
     return [(turned(stepped(view, step)), step[1] == BEYOND) for step in steps(view)]
 
 
+def _empty(node: _Node) -> int:
+    return node[0].count(".")
+
+
 class _Table:
     """Nodes by number, what follows each, and what its mover or the other side can force.
 
@@ -172,11 +178,11 @@ class _Table:
         self._wider = wider
         self._dead = dead
         self._numbers: dict[_Node, int] = {}
-        self.nodes: list[_Node] = []
-        #: Empty where the game is over.
-        self.children: list[list[int]] = []
-        # Of each node, within how many plies its mover, or the other side, can force an end that
-        # it wins, or one that it does not lose.
+        self._nodes: list[_Node] = []
+        #: Empty where the game is over, and where there was no need to look.
+        self._children: list[list[int]] = []
+        # Of each node, within how many plies its mover, and the other side, can force a win, or a
+        # result that is not a loss. `inf`, if only by going round in circles.
         self._wins: tuple[_Plies, _Plies] = ([], [])
         self._holds: tuple[_Plies, _Plies] = ([], [])
 
@@ -186,25 +192,18 @@ class _Table:
             node = _alike(node)
             if node in self._numbers:
                 return self._numbers[node]
-        first_new = len(self.nodes)
         # Where a game stands now has been entered already: it is not over, even if it is dead.
         root = self._add(node)
-        unseen = [root]
-        while unseen:
-            number = unseen.pop()
-            for follower in _following(self.nodes[number]):
-                if self._wider is None:
-                    follower = _alike(follower)
-                known = self._numbers.get(follower)
-                if known is None:
-                    known = self._numbers[follower] = self._add(follower)
-                    if not self._is_settled(follower):
-                        unseen.append(known)
-                self.children[number].append(known)
-        self._force(first_new, self._wins, lambda lead: lead > 0)
-        self._force(first_new, self._holds, lambda lead: lead >= 0)
         if self._wider is None:
             self._numbers[node] = root
+        by_empty: dict[int, list[int]] = {}
+        for number in self._explore(root):
+            by_empty.setdefault(_empty(self._nodes[number]), []).append(number)
+        # Fewer pieces first: there is no way back to more.
+        for _, numbers in sorted(by_empty.items(), reverse=True):
+            self._force(numbers, self._wins)
+            self._force(numbers, self._holds)
+            self._settle_circles(numbers)
         return root
 
     def number(self, node: _Node) -> int:
@@ -212,109 +211,117 @@ class _Table:
         return self._numbers[_alike(node) if self._wider is None else node]
 
     def _add(self, node: _Node) -> int:
-        self.nodes.append(node)
-        self.children.append([])
+        self._nodes.append(node)
+        self._children.append([])
         for plies in (*self._wins, *self._holds):
             plies.append(None)
-        return len(self.nodes) - 1
+        return len(self._nodes) - 1
 
-    def _is_settled(self, node: _Node) -> bool:
-        """Return whether there is nothing to look into: the game is over, or known elsewhere."""
-        return self._wider is not None and (node in self._dead or self._is_wider(node))
+    def _explore(self, root: int) -> list[int]:
+        """Add all that can follow a node; return those to be worked out, and the node itself."""
+        unknown = [root]
+        for number in unknown:  # which grows
+            followers = _following(self._nodes[number])
+            if not followers:
+                self._end(number)
+            for follower in followers:
+                if self._wider is None:
+                    follower = _alike(follower)
+                known = self._numbers.get(follower)
+                if known is None:
+                    known = self._numbers[follower] = self._add(follower)
+                    if self._wider is not None and _empty(follower) != _empty(self._nodes[root]):
+                        self._take_over(known, self._wider)
+                    elif follower in self._dead:
+                        self._end(known)
+                    else:
+                        unknown.append(known)
+                self._children[number].append(known)
+        return unknown
 
-    def _is_wider(self, node: _Node) -> bool:
-        return node[0].count(".") != self.nodes[0][0].count(".")
+    def _take_over(self, number: int, wider: _Table) -> None:
+        """Take what another table knows of a node."""
+        there = wider.number(self._nodes[number])
+        known = (*wider._wins, *wider._holds)
+        for ours, theirs in zip((*self._wins, *self._holds), known, strict=True):
+            ours[number] = theirs[there]
 
-    def _force(
-        self, first_new: int, plies: tuple[_Plies, _Plies], is_wanted: Callable[[int], bool]
-    ) -> None:
-        """Work out, from the ends backwards, who can force a wanted end, and how soon."""
-        by_mover, by_other = plies
+    def _end(self, number: int) -> None:
+        """Let the game be over at a node, by the score."""
+        lead = self._nodes[number][1]
+        for side, side_lead in ((_MOVER, lead), (_OTHER, -lead)):
+            if side_lead > 0:
+                self._wins[side][number] = 0
+            if side_lead >= 0:
+                self._holds[side][number] = 0
+
+    def _force(self, numbers: list[int], plies: tuple[_Plies, _Plies]) -> None:
+        """Work out, backwards from what is known, what can be forced from nodes, and how soon."""
         parents: dict[int, list[int]] = {}
         open_replies: dict[int, int] = {}
-        #: By the number of plies: what can be forced in so many, and whether by the mover.
-        found: list[list[tuple[int, bool]]] = [[]]
-
-        def note(number: int, of_mover: bool, count: int) -> None:
-            (by_mover if of_mover else by_other)[number] = count
-            while len(found) <= count:
-                found.append([])
-            found[count].append((number, of_mover))
-
-        for number in range(first_new, len(self.nodes)):
-            replies = set(self.children[number])
+        for number in numbers:
+            replies = set(self._children[number])
             open_replies[number] = len(replies)
             for child in replies:
                 parents.setdefault(child, []).append(number)
-        known_before = [number for number in parents if number < first_new]
-        for number in (*known_before, *range(first_new, len(self.nodes))):
-            node = self.nodes[number]
-            if number < first_new:
-                known = by_mover[number], by_other[number]
-            elif self._wider is not None and self._is_wider(node):
-                known = self._wider._known(node, plies is self._wins)
-            elif not self.children[number]:
-                known = (0 if is_wanted(node[1]) else None), (0 if is_wanted(-node[1]) else None)
-            else:
-                continue
-            for of_mover, count in zip((True, False), known, strict=True):
+        #: By the number of plies: which nodes, and by which side.
+        forced: dict[float, list[tuple[int, int]]] = {}
+        for child in parents:
+            for side in (_MOVER, _OTHER):
+                count = plies[side][child]
                 if count is not None:
-                    note(number, of_mover, count)
-        count = 0
-        while count < len(found):
-            for child, of_mover in found[count]:
-                for number in parents.get(child, ()):
-                    if not of_mover:
-                        # Who is not to move there moved last: one such move is enough.
-                        if by_mover[number] is None:
-                            note(number, True, count + 1)
-                        continue
-                    open_replies[number] -= 1
-                    if not open_replies[number]:
-                        note(number, False, count + 1)
-            count += 1
+                    forced.setdefault(count, []).append((child, side))
+        while forced:
+            count = min(forced)
+            for child, side in forced.pop(count):
+                for number in parents[child]:
+                    if side == _MOVER:
+                        # The mover there is the opponent here, who must have it after every reply.
+                        open_replies[number] -= 1
+                        if open_replies[number]:
+                            continue
+                    here = plies[1 - side]
+                    if here[number] is None:
+                        here[number] = count + 1
+                        if number in parents:
+                            forced.setdefault(count + 1, []).append((number, 1 - side))
 
-    def _known(self, node: _Node, wins: bool) -> tuple[int | None, int | None]:
-        number = self.number(node)
-        by_mover, by_other = self._wins if wins else self._holds
-        return by_mover[number], by_other[number]
+    def _settle_circles(self, numbers: list[int]) -> None:
+        """Give those their due who gain by going round, where nobody can force anything better.
+
+        A circle pays by the score, so it is up to the side behind to end the game before that.
+        """
+        for number in numbers:
+            lead = self._nodes[number][1]
+            sides = ((_MOVER, lead), (_OTHER, -lead))
+            if all(wins[number] is None for wins in self._wins):
+                for side, side_lead in sides:
+                    if side_lead > 0 and self._holds[1 - side][number] is None:
+                        self._wins[side][number] = inf
+            for side, _ in sides:
+                if self._wins[1 - side][number] is None and self._holds[side][number] is None:
+                    self._holds[side][number] = inf
 
     # --- answers ---
 
     def value(self, number: int) -> Value:
         """Return what a node is worth to its mover."""
-        if self._wins[0][number] is not None:
+        if self._wins[_MOVER][number] is not None:
             return Value.WIN
-        if self._wins[1][number] is not None:
-            return Value.LOSS
-        # Nobody can force a win. Going round in circles pays by the score, so it is up to the side
-        # that is behind to end the game before that.
-        lead = self.nodes[number][1]
-        if lead < 0 and self._holds[0][number] is None:
-            return Value.LOSS
-        if lead > 0 and self._holds[1][number] is None:
-            return Value.WIN
-        return Value.DRAW
+        return Value.DRAW if self._wins[_OTHER][number] is None else Value.LOSS
 
-    def verdict(self, number: int) -> Verdict:
-        """Return what a node is worth to its mover, and how soon."""
-        value = self.value(number)
-        if value is Value.DRAW:
-            return Verdict(value, self._holds[0][number])
-        return Verdict(value, self._wins[0 if value is Value.WIN else 1][number])
-
-    def verdict_before(self, number: int) -> Verdict:
-        """Return what a node is worth to the side that has just moved there, counting that ply."""
-        value = Value(-self.value(number))
-        if value is Value.DRAW:
-            plies = self._holds[1][number]
+    def verdict(self, number: int, ply: int = 0) -> Verdict:
+        """Return what a node is worth to its mover, or after one more ply, to the other side."""
+        side, value = (_OTHER, -self.value(number)) if ply else (_MOVER, self.value(number))
+        if value == Value.DRAW:
+            plies = self._holds[side][number]
         else:
-            plies = self._wins[1 if value is Value.WIN else 0][number]
-        return Verdict(value, None if plies is None else plies + 1)
+            plies = self._wins[side if value == Value.WIN else 1 - side][number]
+        return Verdict(Value(value), None if plies is None or plies == inf else int(plies) + ply)
 
     def slips(self, number: int) -> float:
         """Return the share of moves from a node that are worse than its best."""
-        best, following = self.value(number), self.children[number]
+        best, following = self.value(number), self._children[number]
         if not following:
             return 0.0
         return sum(-self.value(child) < best for child in following) / len(following)

@@ -13,6 +13,7 @@ import pytest
 from engine import (
     Color,
     Game,
+    KingsCookingPosition,
     Move,
     Position,
     Solver,
@@ -99,6 +100,9 @@ BY_REPETITION = [
     ("1br/n2/1R1 w - - NB - 9", Value.DRAW),
     ("1br/n2/1R1 w - N B - 9", Value.WIN),
     ("1r1/B1N/R2 w n - - b 9", Value.LOSS),
+    # A knight leaves, and what follows can only be gone round in.
+    ("1Nr/n1b/1R1 w - - B - 9", Value.WIN),
+    ("2r/nNb/1R1 w - - B - 9", Value.WIN),
 ]
 
 
@@ -111,6 +115,28 @@ def test_repetition_decides_where_no_other_end_can_be_forced(solver, fen, value)
     while not game.is_over:
         game.play(solver.moves(game.position, seen_twice(game.line.positions))[0].move)
     assert game.winner == {1: Color.WHITE, 0: None, -1: Color.BLACK}[value]
+
+
+def test_any_position_is_worth_the_best_of_its_moves(solver):
+    chance = random.Random(8)
+    for _ in range(2000):
+        # Wherever the pieces may be, reachable or not.
+        letters = chance.sample("RNBrnb", chance.randint(1, 6))
+        gone = [letter for letter in "RNBrnb" if letter not in letters]
+        scored = "".join(letter for letter in gone if chance.random() < 0.5)
+        captured = "".join(letter for letter in gone if letter not in scored)
+        board = "".join(chance.sample([*letters, *"." * (9 - len(letters))], 9))
+        turn = chance.choice(list(Color))
+        position = KingsCookingPosition(board, turn, scored, captured, 1)
+        if not position.can_move():
+            continue
+        rated = solver.moves(position)
+        verdict = solver.verdict(position)
+        assert rated[0].verdict.value == verdict.value == max(r.verdict.value for r in rated)
+        for each in rated:
+            assert each.verdict.value == -solver.verdict(position.play(each.move)).value
+        if verdict.value is Value.WIN and verdict.plies is not None:
+            assert verdict.plies == rated[0].verdict.plies
 
 
 # --- perfect play, by the rules of the game ---
