@@ -201,7 +201,7 @@ class ChessPosition(Position):
 
     def leaves(self, depth: int) -> int:
         """Count the leaves of the tree of legal moves, so many plies deep."""
-        return perft(self._state, depth)
+        return perft(self._state, depth) if depth > 0 else 1
 
     # --- endings ---
 
@@ -216,19 +216,19 @@ class ChessPosition(Position):
             if in_check:
                 return Outcome(self.turn.opponent, Termination.CHECKMATE)
             return Outcome(None, Termination.STALEMATE)
-        return self.outcome_by_history(_once)
+        return self.early_outcome(_once)  # by this position alone, it has occurred only once
 
     def can_move(self) -> bool:
         """Return whether there is any legal move."""
         return can_move(self._state, is_check(self._state))
 
-    def may_be_drawn(self) -> bool:
+    def may_end_early(self) -> bool:
         """Return False, cheaply, where neither repetition, move count nor material can draw."""
         state = self._state
         quiet = state[16] & CLOCK
         return quiet >= _THREEFOLD_PLIES or not (state[0] or state[6] or state[3] or state[9])
 
-    def outcome_by_history(self, repetitions: Callable[[], int]) -> Outcome | None:
+    def early_outcome(self, repetitions: Callable[[], int]) -> Outcome | None:
         """Return the draw that the Laws give by themselves, though a move could be made."""
         quiet = self._state[16] & CLOCK
         if is_dead(self._state):
@@ -254,7 +254,8 @@ class ChessPosition(Position):
         if self.halfmove_clock + 1 >= FIFTY_MOVES:
             return self.legal_moves()
         own, theirs = self._state[5], self._state[11]
-        moves = []
+        # Once each: keys may differ by castling rights alone.
+        moves: dict[Move, None] = {}
         for key in cast("Collection[Key]", repeated):
             # One piece of ours stands elsewhere there, and nothing of theirs.
             changed = own ^ key[11]
@@ -262,8 +263,8 @@ class ChessPosition(Position):
                 target = changed ^ origin
                 move = MOVES_FROM[origin.bit_length() - 1][target.bit_length() - 1]
                 if self.is_legal(move):
-                    moves.append(move)
-        return moves
+                    moves[move] = None
+        return list(moves)
 
     def is_checkmate(self) -> bool:
         """Return whether the side to move is checkmated."""
@@ -314,7 +315,7 @@ def _once() -> int:
 
 def _is_chess960(variant: str) -> bool:
     if variant not in (STANDARD_NAME, CHESS960_NAME):
-        raise UnknownVariant(variant, (STANDARD_NAME, CHESS960_NAME))
+        raise UnknownVariant(str(variant), (STANDARD_NAME, CHESS960_NAME))
     return variant == CHESS960_NAME
 
 

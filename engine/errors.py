@@ -13,6 +13,7 @@
     ├── InvalidPgn
     ├── InvalidTimeControl
     ├── InvalidSavedGame      a saved game that is damaged, forged, or never was one
+    ├── NotSolved             perfect play of a variant that is not solved
     ├── UnknownVariant
     └── UnknownStart          the variant has no starting position of that number
 
@@ -53,11 +54,11 @@ class InvalidFen(RulesError):
 
     fen: str
     reason: str
-    #: The variant whose FEN it should have been.
-    variant: str = "standard"
+    #: The variant whose FEN it should have been, where that is not chess.
+    variant: str = ""
 
     def __str__(self) -> str:
-        which = "" if self.variant == "standard" else f" of {self.variant}"
+        which = f" of {self.variant}" if self.variant else ""
         return f"{shown(self.fen)} is not a FEN{which}: {self.reason}"
 
 
@@ -241,6 +242,16 @@ class UnknownVariant(RulesError):
 
     def __str__(self) -> str:
         return f"{shown(self.name)} is not a variant; known are {', '.join(self.known)}"
+
+
+@dataclass(eq=False)
+class NotSolved(RulesError):
+    """A question about perfect play of a variant that nobody has solved."""
+
+    variant: str
+
+    def __str__(self) -> str:
+        return f"{self.variant} is not solved: what a position of it is worth cannot be told"
 
 
 @dataclass(eq=False)

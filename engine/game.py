@@ -30,8 +30,8 @@ class Status(StrEnum):
 
 
 def _in_utc(time: datetime) -> datetime:
-    if time.tzinfo is None:
-        raise ValueError("played_at must know its time zone")
+    if not isinstance(time, datetime) or time.utcoffset() is None:
+        raise ValueError("played_at must be a time that knows its zone")
     try:
         return time.astimezone(UTC)
     except OverflowError:
@@ -130,7 +130,7 @@ class Game:
         line = self.line
         position = line.positions[-1]
         if self._ended is not None or (
-            position.may_be_drawn() and self._outcome_by_history(position) is not None
+            position.may_end_early() and self._early_outcome(position) is not None
         ):
             self._refuse_if_over()
         try:
@@ -142,7 +142,13 @@ class Game:
             raise
         if self._clocks:
             clock = self._charge(position.turn, elapsed or timedelta(0))
-        if any(note is not None for note in (clock, evaluation, source, elapsed, played_at)):
+        if (
+            clock is not None
+            or elapsed is not None
+            or evaluation is not None
+            or source is not None
+            or played_at is not None
+        ):
             line.notes[len(line.moves)] = Note(
                 clock=clock,
                 evaluation=evaluation,
@@ -187,9 +193,9 @@ class Game:
         self._clocks.append(after)
         return after.remaining(color)
 
-    def _outcome_by_history(self, position: Position) -> Outcome | None:
+    def _early_outcome(self, position: Position) -> Outcome | None:
         """Return how the game has ended though a move could be made, or None."""
-        outcome = position.outcome_by_history(self.repetitions)
+        outcome = position.early_outcome(self.repetitions)
         if outcome is None and self.claims_draws and (claims := self.claimable_draws()):
             return Outcome(None, claims[0])
         return outcome
@@ -207,7 +213,7 @@ class Game:
         if self._ended is not None:
             return self._ended
         position = self.position
-        return position.outcome() or self._outcome_by_history(position)
+        return position.outcome() or self._early_outcome(position)
 
     @property
     def is_over(self) -> bool:

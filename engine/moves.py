@@ -69,7 +69,7 @@ class Move:
             ("to_bit", to_bit),
             ("bits", from_bit | to_bit),
             ("is_double_step", abs(from_square - to_square) == 16 and to_square != OFF),
-            ("_uci", _NAMES[from_square] + _NAMES[to_square] + (promotion or "")),
+            ("_uci", SQUARE_NAMES[from_square] + _NAMES[to_square] + (promotion or "")),
         ):
             object.__setattr__(move, name, value)
         return cls._all.setdefault((from_square, to_square, promotion), move)

@@ -182,8 +182,8 @@ def _start(first_line: int, tags: dict[str, str]) -> Position:
 
 def _variant(tag: str) -> str | None:
     """Return the name of the variant that a tag means, however it is written, or None."""
-    plain = _plain(tag) if tag else "chess"
-    if plain in ("chess", "normal", "fromposition"):
+    plain = _plain(tag) if tag else ""
+    if plain in ("", "chess", "normal", "fromposition"):
         return STANDARD_NAME
     if "960" in plain or plain.startswith("fischer"):
         return CHESS960_NAME
@@ -206,7 +206,10 @@ def _set_outcome(game: Game, result: str, termination: str) -> None:
     if result not in _RESULTS or result == "*":
         return
     last = game.line.last
-    if last.outcome() or last.outcome_by_history(game.repetitions):
+    # A draw by repetition in chess is the players' to notice, and what they recorded stands.
+    if last.outcome() or (
+        not isinstance(last, ChessPosition) and last.early_outcome(game.repetitions)
+    ):
         return
     why = Termination.UNKNOWN
     if "time" in termination.lower():

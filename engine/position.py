@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from engine.drawing import draw_svg, draw_text
-from engine.errors import UnknownStart
+from engine.errors import UnknownStart, UnknownVariant
 from engine.pieces import Color
-from engine.variant import find_variant
+from engine.variant import VARIANTS, find_variant
 
 if TYPE_CHECKING:
     from engine.moves import Move
@@ -43,6 +43,9 @@ class Position(ABC):
             number = found.default_start
         elif not isinstance(number, int) or not 0 <= number < found.starts:
             raise UnknownStart(found.name, str(number), found.starts)
+        if not issubclass(found.position_type, cls):
+            ours = (name for name, each in VARIANTS.items() if issubclass(each.position_type, cls))
+            raise UnknownVariant(found.name, tuple(ours))
         return _start(found.name, number)
 
     @classmethod
@@ -130,7 +133,7 @@ class Position(ABC):
 
     def leaves(self, depth: int) -> int:
         """Count the leaves of the tree of legal moves, so many plies deep."""
-        if depth == 0:
+        if depth <= 0:
             return 1
         return sum(self.play(move).leaves(depth - 1) for move in self.legal_moves())
 
@@ -147,12 +150,12 @@ class Position(ABC):
     def can_move(self) -> bool:
         """Return whether there is any legal move."""
 
-    def may_be_drawn(self) -> bool:
-        """Return False, cheaply, where `outcome_by_history` and `claims` have nothing to say."""
+    def may_end_early(self) -> bool:
+        """Return False, cheaply, where `early_outcome` and `claims` have nothing to say."""
         return True
 
     @abstractmethod
-    def outcome_by_history(self, repetitions: Callable[[], int]) -> Outcome | None:
+    def early_outcome(self, repetitions: Callable[[], int]) -> Outcome | None:
         """Return how the game has ended, though a move could be made, or None.
 
         `repetitions` tells how often the position has occurred; it is asked only if need be.
@@ -171,7 +174,7 @@ class Position(ABC):
 
     @abstractmethod
     def can_win(self, color: Color) -> bool:
-        """Return whether a side could still win, by any series of moves."""
+        """Return whether a side could still win, as far as its pieces tell."""
 
     # --- pictures ---
 

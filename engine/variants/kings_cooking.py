@@ -11,6 +11,7 @@ from engine.errors import (
     Illegality,
     IllegalMove,
     InvalidFen,
+    UnknownVariant,
     UnreadableMove,
 )
 from engine.moves import OFF, Move
@@ -72,12 +73,12 @@ _MOVES: dict[Step, Move] = {
     if origin != target
 }
 _REPETITIONS = 3
-_SQUARE = "[a-h][1-8]"
+_TARGET = r"(?:[-x: ]?(?P<target>[a-h][1-8])|[- ]?off)\Z"
 _BY_SQUARES = re.compile(
-    rf"\A([RNB])?({_SQUARE})(?:[-x: ]?({_SQUARE})|[- ]?(off))\Z", re.IGNORECASE
+    rf"\A(?P<piece>[RNB])?(?P<file>[a-h])(?P<rank>[1-8]){_TARGET}", re.IGNORECASE
 )
 _BY_PIECE = re.compile(
-    rf"\A([RNB])([a-h])?([1-8])?(?:[-x: ]?({_SQUARE})|[- ]?(off))\Z", re.IGNORECASE
+    rf"\A(?P<piece>[RNB])(?P<file>[a-h])?(?P<rank>[1-8])?{_TARGET}", re.IGNORECASE
 )
 
 
@@ -110,6 +111,8 @@ class KingsCookingPosition(Position):
         Black's, captured pieces of White and of Black, and the number of the move. Fields missing
         at the end get their usual values. Raises `InvalidFen` or `IllegalPosition`.
         """
+        if variant != NAME:
+            raise UnknownVariant(str(variant), (NAME,))
         view, turn, scored, captured, number = read_line(fen, NAME)
         return KingsCookingPosition(view, turn, scored, captured, number)
 
@@ -195,7 +198,7 @@ class KingsCookingPosition(Position):
 
         Raises `IllegalMove` (or what `parse` raises); this position stays as it is.
         """
-        step = self._legal_step(move if isinstance(move, Move) else self.parse(move))
+        step = self._legal_step(move)
         origin, target = step
         turn, scored, captured = self._turn, self._scored, self._captured
         if target == BEYOND:
@@ -218,25 +221,38 @@ class KingsCookingPosition(Position):
         `IllegalMove` (with the reason).
         """
         plain = undecorated(text)
-        if match := _BY_SQUARES.match(plain):
-            letter, name, target, _ = match.groups()
-            origin = SQUARE_OF_NAME[name.lower()]
-            if letter and self._mover_at(origin) not in (letter.upper(), None):
-                raise self._illegal(text, Illegality.NO_SUCH_PIECE)
-        elif match := _BY_PIECE.match(plain):
-            letter, file, rank, target, _ = match.groups()
-            cell = self._view.find(letter.upper())
-            if cell < 0:
-                raise self._illegal(text, Illegality.NO_SUCH_PIECE)
-            origin = _SQUARES[self._turned(cell)]
-            name = SQUARE_NAMES[origin]
-            if (file and file.lower() != name[0]) or (rank and rank != name[1]):
-                raise self._illegal(text, Illegality.NO_SUCH_PIECE)
-        else:
-            raise UnreadableMove(text)
-        move = Move(origin, SQUARE_OF_NAME[target.lower()] if target else OFF)
-        self._legal_step(move, text)
-        return move
+        by_squares, by_piece = _BY_SQUARES.match(plain), _BY_PIECE.match(plain)
+        refusals = []
+        # `B1a3` is the bishop if it can be, else what stands on b1; `b1a3` is only that.
+        for match in (by_piece, by_squares) if plain[:1] == "B" else (by_squares or by_piece,):
+            if match is None:
+                continue
+            origin = self._origin(match)
+            target = match["target"]
+            try:
+                if origin is None:
+                    raise self._illegal(text, Illegality.NO_SUCH_PIECE)
+                move = Move(origin, SQUARE_OF_NAME[target.lower()] if target else OFF)
+                self._legal_step(move, text)
+                return move
+            except IllegalMove as refusal:
+                refusals.append(refusal)
+        raise refusals[0] if refusals else UnreadableMove(text)
+
+    def _origin(self, match: re.Match[str]) -> Square | None:
+        """Return where the piece stands that a reading names, or None if there is none."""
+        letter, file, rank = match["piece"], match["file"], match["rank"]
+        if file and rank:
+            origin = SQUARE_OF_NAME[(file + rank).lower()]
+            there = self._mover_at(origin)
+            return None if letter and there and there.upper() != letter.upper() else origin
+        cell = self._view.find(letter.upper())
+        if cell < 0:
+            return None
+        origin = _SQUARES[self._turned(cell)]
+        name = SQUARE_NAMES[origin]
+        is_meant = (file or name[0]).lower() == name[0] and (rank or name[1]) == name[1]
+        return origin if is_meant else None
 
     def san(self, move: Move) -> str:
         """Return a legal move in short notation (`Ra2`, `Rxa3`, `Roff`), or raise `IllegalMove`."""
@@ -244,19 +260,23 @@ class KingsCookingPosition(Position):
         if target == BEYOND:
             return f"{self._view[origin]}off"
         takes = "" if self._view[target] == "." else "x"
-        return f"{self._view[origin]}{takes}{SQUARE_NAMES[move.to_square]}"
+        return f"{self._view[origin]}{takes}{self._name(target)}"
 
     def long_algebraic(self, move: Move) -> str:
         """Return a legal move in long notation (`a1-a2`, `a1xa3`, `a3-off`), or raise."""
-        _, target = self._legal_step(move)
-        name = SQUARE_NAMES[move.from_square]
+        origin, target = self._legal_step(move)
         if target == BEYOND:
-            return f"{name}-off"
+            return f"{self._name(origin)}-off"
         joint = "-" if self._view[target] == "." else "x"
-        return f"{name}{joint}{SQUARE_NAMES[move.to_square]}"
+        return f"{self._name(origin)}{joint}{self._name(target)}"
 
-    def _legal_step(self, move: Move, text: str | None = None) -> Step:
+    def _name(self, cell: Cell) -> str:
+        return SQUARE_NAMES[_SQUARES[self._turned(cell)]]
+
+    def _legal_step(self, move: Move | str, text: str | None = None) -> Step:
         """Return a legal move as the side to move sees it, or raise `IllegalMove`."""
+        if not isinstance(move, Move):
+            move = self.parse(move)
         shown_as = text or move.uci()
         if move.promotion is not None:
             raise self._illegal(shown_as, Illegality.CANNOT_PROMOTE)
@@ -303,12 +323,12 @@ class KingsCookingPosition(Position):
         """Return whether there is any legal move."""
         return bool(steps(self._view))
 
-    def outcome_by_history(self, repetitions: Callable[[], int]) -> Outcome | None:
+    def early_outcome(self, repetitions: Callable[[], int]) -> Outcome | None:
         """Return the end by repetition, scored as any other, or None."""
         return self._scored_as(Termination.REPETITION) if repetitions() >= _REPETITIONS else None
 
     def can_win(self, color: Color) -> bool:
-        """Return whether a side could still get more pieces off the board than the other has."""
+        """Return whether a side has enough pieces to get more off the board than the other has."""
         color = Color(color)
         at_most = self.score(color) + len(of_color(color, self.board()))
         return at_most > self.score(color.opponent)

@@ -18,7 +18,6 @@ Cell: TypeAlias = int
 Step: TypeAlias = tuple[Cell, Cell]
 
 SIDE = 3
-START: View = "rnb...RNB"
 EMPTY: View = "." * 9
 #: Where a step ends that leaves the board over the opponent's edge.
 BEYOND: Cell = 9

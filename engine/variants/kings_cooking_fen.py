@@ -13,7 +13,7 @@ from engine.errors import IllegalPosition, InvalidFen, PositionRule
 from engine.pieces import Color
 from engine.variants.kings_cooking_board import SIDE, View, turned
 
-NOT_CHESS = "its board has 3 rows of 3 squares, so a chess position cannot be played"
+NOT_CHESS = "a chess position cannot be played on its 3 rows of 3 squares"
 
 _PIECES = "RNBrnb"
 _TURNS = {"w": Color.WHITE, "b": Color.BLACK}

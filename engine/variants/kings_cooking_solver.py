@@ -18,6 +18,7 @@ from math import inf
 from threading import Lock
 from typing import TypeAlias
 
+from engine.errors import NotSolved
 from engine.moves import Move
 from engine.pieces import Color
 from engine.position import Position
@@ -75,47 +76,47 @@ class Solver:
 
     def __init__(self) -> None:
         self._table = _Table()
+        # The last one with a history: who asks for a verdict often asks for the moves as well.
+        self._latest: tuple[_Node, set[_Node], tuple[_Table, int]] | None = None
         self._lock = Lock()
 
-    def verdict(
-        self, position: KingsCookingPosition, occurred_twice: Collection[Position] = ()
-    ) -> Verdict:
-        """Return what a position is worth, given what has already occurred twice in its game."""
-        table, root = self._solved(position, occurred_twice)
+    def verdict(self, position: Position, occurred_twice: Collection[Position] = ()) -> Verdict:
+        """Return what a position is worth, given what has already occurred twice in its game.
+
+        Raises `NotSolved` for another game than King's Cooking.
+        """
+        table, root = self._solved(_node(position), occurred_twice)
         return table.verdict(root)
 
     def moves(
-        self, position: KingsCookingPosition, occurred_twice: Collection[Position] = ()
+        self, position: Position, occurred_twice: Collection[Position] = ()
     ) -> list[RatedMove]:
         """Return every legal move with its verdict, best first.
 
         Among wins the quickest come first, among losses the longest. Among draws, those after which
-        the opponent can go wrong most easily.
+        the opponent can go wrong most easily. Raises `NotSolved` for another game.
         """
-        table, _ = self._solved(position, occurred_twice)
-        children = map(table.number, _following(_node(position)))
+        node = _node(position)
+        table, _ = self._solved(node, occurred_twice)
+        children = map(table.number, _following(node))
         rated = [
             RatedMove(move, table.verdict(child, ply=1), table.slips(child))
             for move, child in zip(position.legal_moves(), children, strict=True)
         ]
         return sorted(rated, key=_worth, reverse=True)
 
-    def _solved(
-        self, position: KingsCookingPosition, occurred_twice: Collection[Position]
-    ) -> tuple[_Table, int]:
-        with self._lock:
-            root = self._table.solve(_node(position))
+    def _solved(self, node: _Node, occurred_twice: Collection[Position]) -> tuple[_Table, int]:
+        """Return a table in which a node is solved, and its number there."""
         # Positions with more pieces cannot come again, and those with fewer not have been.
-        pieces = position.view.count(".")
-        dead = {
-            _node(other)
-            for other in occurred_twice
-            if isinstance(other, KingsCookingPosition) and other.view.count(".") == pieces
-        }
-        if not dead:
-            return self._table, root
-        table = _Table(self._table, dead)
-        return table, table.solve(_node(position))
+        dead = {each for each in map(_node, occurred_twice) if _empty(each) == _empty(node)}
+        with self._lock:
+            root = self._table.solve(node)
+            if not dead:
+                return self._table, root
+            if self._latest is None or self._latest[:2] != (node, dead):
+                table = _Table(self._table, dead)
+                self._latest = node, dead, (table, table.solve(node))
+            return self._latest[2]
 
 
 def seen_twice(positions: Iterable[Position]) -> list[Position]:
@@ -139,7 +140,9 @@ def _worth(rated: RatedMove) -> tuple[int, float, float, str]:
     return value, rated.slips, -haste, rated.move.uci()
 
 
-def _node(position: KingsCookingPosition) -> _Node:
+def _node(position: Position) -> _Node:
+    if not isinstance(position, KingsCookingPosition):
+        raise NotSolved(position.variant)
     lead = position.score(position.turn) - position.score(position.turn.opponent)
     return position.view, lead, position.turn is Color.WHITE
 
@@ -185,6 +188,7 @@ class _Table:
         # result that is not a loss. `inf`, if only by going round in circles.
         self._wins: tuple[_Plies, _Plies] = ([], [])
         self._holds: tuple[_Plies, _Plies] = ([], [])
+        self._taken_over: set[int] = set()
 
     def solve(self, node: _Node) -> int:
         """Return the number of a node, once everything about it is known."""
@@ -241,6 +245,7 @@ class _Table:
 
     def _take_over(self, number: int, wider: _Table) -> None:
         """Take what another table knows of a node."""
+        self._taken_over.add(number)
         there = wider.number(self._nodes[number])
         known = (*wider._wins, *wider._holds)
         for ours, theirs in zip((*self._wins, *self._holds), known, strict=True):
@@ -322,6 +327,8 @@ class _Table:
     def slips(self, number: int) -> float:
         """Return the share of moves from a node that are worse than its best."""
         best, following = self.value(number), self._children[number]
+        if number in self._taken_over and self._wider is not None:
+            return self._wider.slips(self._wider.number(self._nodes[number]))
         if not following:
             return 0.0
         return sum(-self.value(child) < best for child in following) / len(following)

@@ -335,3 +335,10 @@ def test_an_ending_can_be_taken_back_alone():
 
 def test_a_game_without_time_control_has_no_clock():
     assert Game().clock is None
+
+
+def test_a_claiming_move_is_named_once():
+    # Two positions that occurred twice differ by a castling right alone.
+    moves = "Nf3 Nc6 Ng1 Nb8 Rh2 Nc6 Rh1 Nb8 Nf3 Nc6 Ng1 Nb8 Nf3 Nc6 Ng1"
+    game = game_of(moves, start="rn2k3/8/8/8/8/8/8/4K1NR w K - 0 1")
+    assert [move.uci() for move in game.claiming_moves()] == ["c6b8"]

@@ -72,7 +72,14 @@ READ = [
     (START, "a1a2", ["Ra2", "ra2", "RA2", "R-a2", "R a2", "Ra1a2", "Ra1-a2", "a1-a2", "A1A2",
                      "a1 a2", "♖a2", "1. Ra2", "1.Ra2!?", "**Ra2**", "R1a2", "Raa2", "'a1a2'."]),
     (START, "a1a3", ["Rxa3", "Ra3", "R:a3", "a1xa3", "a1a3", "Ra1xa3", "rxa3", "R×a3"]),
-    (START, "c1b2", ["Bb2", "bb2", "BB2", "c1b2", "C1-B2", "Bxb2"]),
+    (START, "c1b2", ["Bb2", "bb2", "BB2", "c1b2", "C1-B2", "Bxb2", "B1b2", "Bcb2", "Bc1b2"]),
+    # A capital B is the bishop where it can be, and else the file, as in chess.
+    (START, "c1a3", ["B1a3", "B1xa3"]),
+    (START, "b1a3", ["b1a3", "b1xa3", "Nb1a3"]),
+    (START, "b1c3", ["B1C3", "B1xc3"]),
+    ("BR1/3/2r w - - N nb 1", "a3off", ["B3off", "B3-off"]),
+    ("BR1/3/2r w - - N nb 1", "b3off", ["b3off", "b3-off"]),
+    ("rnb/R2/1NB b - - - - 1", "c3a1", ["B3a1"]),
     ("R1b/3/1Nn w - - B r 2", "a3off",
      ["Roff", "roff", "ROFF", "R-off", "R off", "a3off", "a3-off", "A3 off", "Ra3off", "Ra3-off",
       "2. Roff!"]),
@@ -98,8 +105,14 @@ def test_what_is_no_move_is_unreadable(text):
 
 @pytest.mark.parametrize("thing", [None, 7, b"Ra2", ["Ra2"]])
 def test_what_is_no_text_is_unreadable(thing):
-    with pytest.raises(UnreadableMove):
-        position_of().play(thing)
+    position = position_of()
+    for ask in (position.play, position.parse, position.san, position.long_algebraic):
+        with pytest.raises(UnreadableMove):
+            ask(thing)
+
+
+def test_a_text_is_written_in_another_notation():
+    assert (position_of().san("a1a2"), position_of().long_algebraic("Rxa3")) == ("Ra2", "a1xa3")
 
 
 REFUSED = [
@@ -113,6 +126,9 @@ REFUSED = [
     ("Rca2", Illegality.NO_SUCH_PIECE),  # there is a rook, but not on that file
     ("R2a2", Illegality.NO_SUCH_PIECE),
     ("Rb2a2", Illegality.NO_PIECE),
+    ("Ra3a2", Illegality.WRONG_SIDE),
+    ("Ra3-off", Illegality.WRONG_SIDE),
+    ("B2a3", Illegality.NO_SUCH_PIECE),  # neither a bishop there nor anything on b2
 ]
 
 
@@ -245,6 +261,13 @@ def test_chess_and_kings_cooking_are_not_mistaken_for_each_other():
         type(Position.start()).from_fen(CHESS_START, "kings-cooking")
     with pytest.raises(InvalidFen, match="not text"):
         position_of(None)
+    with pytest.raises(UnknownVariant, match="known are kings-cooking"):
+        KingsCookingPosition.from_fen(START, "standard")
+    with pytest.raises(UnknownVariant, match="known are kings-cooking"):
+        KingsCookingPosition.start()
+    assert KingsCookingPosition.start("kings-cooking").fen() == START
+    with pytest.raises(UnknownVariant, match="'None' is not a variant"):
+        type(Position.start()).from_fen(CHESS_START, None)
 
 
 # --- what it tells of itself ---
@@ -335,8 +358,9 @@ def test_history_with_times_and_undo():
     assert game.position.fen() == START
     with pytest.raises(NothingToUndo):
         game.undo()
-    with pytest.raises(ValueError, match="time zone"):
-        game.play("Rxa3", played_at=datetime(2026, 11, 16))
+    for no_time in (datetime(2026, 11, 16), "noon"):
+        with pytest.raises(ValueError, match="knows its zone"):
+            game.play("Rxa3", played_at=no_time)
     with pytest.raises(ValueError, match="out of all times"):
         game.play("Rxa3", played_at=datetime.max.replace(tzinfo=timezone(timedelta(hours=-1))))
     assert game.plies == ()
@@ -371,6 +395,8 @@ def test_a_game_reads_back_from_pgn_with_comments_and_variations():
             next(read_games(f'[Variant "King\'s Cooking"]\n\n{spoiled}'))
     unfinished = next(read_games('[Variant "King\'s Cooking"]\n\n1. Rxa3 Nxc1'))
     assert (len(unfinished.plies), unfinished.result) == (2, "*")
+    repeated = game_of("Ra2 Bb2 Ra1 Bc3 Ra2 Bb2 Ra1 Bc3")
+    assert next(read_games(repeated.pgn())).outcome == repeated.outcome
 
 
 @given(st.data())

@@ -15,6 +15,7 @@ from engine import (
     Game,
     KingsCookingPosition,
     Move,
+    NotSolved,
     Position,
     Solver,
     Value,
@@ -39,6 +40,15 @@ def position_of(fen: str) -> Position:
 # --- two methods ---
 
 
+def alike(position: oracle.Reduced) -> tuple[str, int]:
+    """Return what is equal for positions that differ by colours and left and right only."""
+    board, white, difference = position
+    rows = [board[row : row + 3] for row in (0, 3, 6)]
+    if not white:
+        rows, difference = [row.swapcase() for row in rows[::-1]], -difference
+    return min("".join(rows), "".join(row[::-1] for row in rows)), difference
+
+
 @pytest.mark.usefixtures("without_coverage")
 def test_retrograde_analysis_and_plain_search_agree_on_every_reachable_position(solver):
     found = oracle.solve(oracle.reachable())
@@ -54,6 +64,7 @@ def test_retrograde_analysis_and_plain_search_agree_on_every_reachable_position(
     told = [
         f"**{len(found):,} positions can be reached**",
         f"{len(each_once):,} that differ",
+        f"together, {len({*map(alike, each_once)}):,}",
         f"| won | {values[1]:,} | {longest[1]} |",
         f"| drawn | {values[0]:,} | {longest[0]} |",
         f"| lost | {values[-1]:,} | {longest[-1]} |",
@@ -62,6 +73,17 @@ def test_retrograde_analysis_and_plain_search_agree_on_every_reachable_position(
     ]
     page = re.sub(r"\s+", " ", EXPLANATION.read_text())
     assert [fact for fact in told if fact not in page] == []
+
+
+@pytest.mark.usefixtures("without_coverage")
+def test_level_by_level_or_one_by_one_the_plain_search_finds_the_same():
+    few = [position for position in sample(3000) if position.board.count(".") >= 6][:100]
+    for position, (value, plies) in oracle.solve(few).items():
+        now, before = oracle.bounds(position, plies), oracle.bounds(position, plies - 1)
+        if value == -1:
+            assert now.high == -1 < before.high
+        else:
+            assert now.low == value > before.low
 
 
 # --- answers ---
@@ -237,6 +259,22 @@ def test_with_any_history_the_verdict_is_what_a_plain_search_finds(solver):
         assert low <= verdict.value <= high, (oracle.line(position), [*map(oracle.line, twice)])
         decided += low == high and bool(twice)
     assert decided > 30
+
+
+def test_slips_are_counted_alike_with_history(solver):
+    position = position_of("2b/R2/1Nn b - - B r 3")
+    new = {each.move: each.slips for each in solver.moves(position)}
+    assert max(new.values()) > 0.7
+    # That it has itself occurred twice changes nothing that follows a capture or a departure.
+    for each in solver.moves(position, [position]):
+        if position.play(each.move).view.count(".") != position.view.count("."):
+            assert each.slips == new[each.move]
+
+
+def test_a_question_about_another_game_is_refused(solver):
+    for ask in (solver.verdict, solver.moves):
+        with pytest.raises(NotSolved, match="standard is not solved"):
+            ask(Position.start())
 
 
 def test_positions_with_other_pieces_are_no_history(solver):

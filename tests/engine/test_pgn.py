@@ -323,3 +323,15 @@ def test_the_board_decides_before_the_result_tag():
     assert game.outcome == Outcome(Color.BLACK, Termination.CHECKMATE)
     assert read_one('[Result "0-1"]\n\n1. e4').winner is Color.BLACK
     assert read_one('[Result "*"]\n\n1. e4').outcome is None
+
+
+@pytest.mark.parametrize("tag", ["-", "--", " ", "Standard", "From Position", "normal"])
+def test_a_variant_that_is_chess_by_another_name(tag):
+    assert next(read_games(f'[Variant "{tag}"]\n\n1. e4 *')).variant == "standard"
+
+
+def test_what_was_recorded_stands_even_after_a_fifth_repetition():
+    moves = " ".join(["Nf3 Nf6 Ng1 Ng8"] * 4)
+    game = next(read_games(f"{moves} 1-0"))
+    assert game.repetitions() == 5
+    assert game.result == "1-0"
