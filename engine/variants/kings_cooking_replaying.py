@@ -6,7 +6,7 @@ No field is trusted: each is of its type and can be played, or `InvalidSavedGame
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
@@ -46,10 +46,10 @@ class Rebuilt(NamedTuple):
     black_player: str
 
 
-def rebuild(fields: Fields, *, flag_fell: bool) -> Rebuilt:
-    """Play a game again from as few fields as possible."""
+def rebuild(fields: Fields, history: Iterable[object], *, flag_fell: bool) -> Rebuilt:
+    """Play a game again from as few fields as possible, and the entries of its history."""
     game = _started(text_of(fields, "start"), text_or_none(fields, "time_control"))
-    for entry in list_of(fields, "move_history"):
+    for entry in history:
         _replay(game, entry)
     outcome = _outcome(fields)
     if outcome is not None and not game.is_over:

@@ -49,6 +49,7 @@ from engine.variants.kings_cooking_replaying import (
     wrong_value,
 )
 from engine.variants.kings_cooking_sealing import (
+    MAX_CONTENT,
     MAX_JSON,
     MAX_TOKEN,
     Secret,
@@ -99,7 +100,7 @@ _PLACES = (*(file + rank for file in "abc" for rank in "123"), "off")
 _WINNERS = {"": None, "w": Color.WHITE, "b": Color.BLACK}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SavedGame:
     """A game of King's Cooking with its id and the names of its players.
 
@@ -115,9 +116,20 @@ class SavedGame:
     def __post_init__(self) -> None:
         if not isinstance(self.game, Game) or self.game.variant != NAME:
             raise InvalidSavedGame(SavedGameFault.WRONG_VARIANT)
+        if not isinstance(self.game_id, UUID):
+            raise wrong_value("game_id")
         for field in ("white_player", "black_player"):
             if not _is_name(getattr(self, field)):
                 raise InvalidSavedGame(SavedGameFault.WRONG_NAME, field)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both tell the same, to the last ply."""
+        if not isinstance(other, SavedGame):
+            return NotImplemented
+        return _state_of(self) == _state_of(other)
+
+    def __hash__(self) -> int:
+        return hash(self.game_id)
 
     def to_json(self, secret: Secret = None) -> str:
         """Return the game as JSON, signed if there is a secret."""
@@ -150,7 +162,7 @@ class SavedGame:
         mark = _PLAIN if secret is None else _KEYED
         body = deflated(content)
         token = encoded(mark + digest(mark + body, secret)[:_SHORT_DIGEST] + body)
-        if len(content) > MAX_JSON or len(token) > MAX_TOKEN:
+        if len(content) > MAX_CONTENT or len(token) > MAX_TOKEN:
             raise InvalidSavedGame(SavedGameFault.TOO_LARGE)
         return token
 
@@ -287,7 +299,8 @@ def _microseconds(duration: timedelta | None) -> int | None:
 def _from_state(state: Fields) -> SavedGame:
     """Play a game again from its JSON, and refuse what differs from it."""
     check_version(state)
-    saved = SavedGame(*rebuild(state, flag_fell=has_flag_fallen(clock_of(state))))
+    history, flag_fell = list_of(state, "move_history"), has_flag_fallen(clock_of(state))
+    saved = SavedGame(*rebuild(state, history, flag_fell=flag_fell))
     compare(state, _state_of(saved))
     return saved
 
@@ -303,25 +316,28 @@ def _from_payload(values: list[object]) -> SavedGame:
         "start": START_FEN if payload["start"] is None else payload["start"],
         "termination": _ENDINGS.get(ending[:1]),
         "winner": _WINNERS.get(ending[1:]),
-        "move_history": _history(payload),
     }
-    saved = SavedGame(*rebuild({**payload, **derived}, flag_fell=ending[:1] == _FLAG_FELL))
+    flag_fell = ending[:1] == _FLAG_FELL
+    saved = SavedGame(*rebuild({**payload, **derived}, _history(payload), flag_fell=flag_fell))
     compare(payload, dict(zip(_PAYLOAD, _payload_of(saved), strict=True)))
     return saved
 
 
-def _history(payload: Fields) -> list[dict[str, object]]:
-    """Return the entries of `move_history`, as far as a game is played again from them."""
+def _history(payload: Fields) -> Iterator[dict[str, object]]:
+    """Yield the entries of `move_history`, as far as a game is played again from them.
+
+    One by one, so that a game that goes wrong early costs little, however long it claims to be.
+    """
     pairs = re.findall("[0-9]{2}", text_of(payload, "moves"))
-    moves = [_PLACES[int(start)] + _PLACES[int(end)] for start, end in pairs]
     pauses, elapsed, sources = (
-        [None] * len(moves) if payload[field] is None else list_of(payload, field)
+        [None] * len(pairs) if payload[field] is None else list_of(payload, field)
         for field in ("played_at", "elapsed_us", "sources")
     )
-    if not len(moves) == len(pauses) == len(elapsed) == len(sources):
+    if not len(pairs) == len(pauses) == len(elapsed) == len(sources):
         raise wrong_value("moves")
-    rows = zip(moves, _timestamps(pauses, elapsed), elapsed, sources, strict=True)
-    return [dict(zip(_ENTRY, row, strict=True)) for row in rows]
+    times = _timestamps(pauses, elapsed)
+    for (start, end), *rest in zip(pairs, times, elapsed, sources, strict=True):
+        yield dict(zip(_ENTRY, (_PLACES[int(start)] + _PLACES[int(end)], *rest), strict=True))
 
 
 def _timestamps(pauses: Sequence[object], elapsed: Sequence[object]) -> Iterator[str | None]:

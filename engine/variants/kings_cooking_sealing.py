@@ -14,6 +14,8 @@ from engine.errors import InvalidSavedGame, SavedGameFault
 
 #: In bytes, and in characters, which are as many in a token.
 MAX_JSON, MAX_TOKEN = 1_000_000, 64_000
+#: In bytes, of what a token holds: a few of its own may stand for gigabytes.
+MAX_CONTENT = 256_000
 
 Secret: TypeAlias = str | bytes | None
 
@@ -37,12 +39,13 @@ def digest(content: bytes, secret: Secret) -> bytes:
 
 def verify(content: bytes, given: bytes, *, is_keyed: bool, secret: Secret) -> None:
     """Refuse content that does not fit its digest, or is not signed as it should be."""
+    expected = digest(content, secret)  # first of all: it refuses an empty secret
     if is_keyed and secret is None:
         raise InvalidSavedGame(SavedGameFault.NO_KEY)
     if secret is not None and not is_keyed:
         raise InvalidSavedGame(SavedGameFault.UNSIGNED)
     # A token has room for half a digest; its reader has made sure that it is there.
-    if not hmac.compare_digest(given, digest(content, secret)[: len(given)]):
+    if not hmac.compare_digest(given, expected[: len(given)]):
         fault = SavedGameFault.WRONG_SIGNATURE if is_keyed else SavedGameFault.WRONG_CHECKSUM
         raise InvalidSavedGame(fault)
 
@@ -139,9 +142,11 @@ def inflated(body: bytes) -> bytes:
     """Return what `deflated` was given."""
     inflate = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        content = inflate.decompress(body, MAX_JSON + 1)  # a few bytes may stand for gigabytes
+        content = inflate.decompress(body, MAX_CONTENT + 1)
     except zlib.error:
         raise InvalidSavedGame(SavedGameFault.NOT_ENCODED) from None
-    if len(content) <= MAX_JSON and (not inflate.eof or inflate.unused_data):
+    if len(content) > MAX_CONTENT:
+        raise InvalidSavedGame(SavedGameFault.TOO_LARGE)
+    if not inflate.eof or inflate.unused_data:
         raise InvalidSavedGame(SavedGameFault.NOT_ENCODED)
     return content
