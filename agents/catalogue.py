@@ -37,11 +37,13 @@ class Catalogue:
         """
         find_variant(variant)
         kind = name.partition(":")[0] if isinstance(name, str) else ""
+        if name not in self.names and kind not in _UCI_KINDS:
+            raise UnknownPlayer(str(name), self.names)
         plays = self._plays(kind)
         if variant not in plays:
             raise CannotPlayVariant(name, variant, plays)
-        if name not in self._makers:
-            raise UnknownPlayer(str(name), self.names)
+        if kind in _UCI_KINDS:
+            raise UnknownPlayer(name, self.names)
         return self._makers[name](seed)
 
     def _plays(self, kind: str) -> tuple[str, ...]:

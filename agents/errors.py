@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.errors import shown
+from engine.errors import RulesError, shown
 
 
 class AgentError(Exception):
     """The root of all errors of players."""
+
+    __reduce__ = RulesError.__reduce__  # for the same reason
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ import asyncio
 
 from agents.errors import CannotPlayVariant
 from agents.player import Advice, Candidate, Decision, Turn
-from engine import KingsCookingPosition, RatedMove, Solver, Value, Verdict, seen_twice
+from engine import KingsCookingPosition, RatedMove, Solver, seen_twice
 from engine.variants import KINGS_COOKING
 
 
@@ -37,14 +37,5 @@ class SolverPlayer:
 
 
 def _advice(rated: list[RatedMove]) -> Advice:
-    candidates = tuple(Candidate(each.move, say(each.verdict)) for each in rated)
+    candidates = tuple(Candidate(each.move, str(each.verdict)) for each in rated)
     return Advice(SolverPlayer.name, candidates)
-
-
-def say(verdict: Verdict) -> str:
-    """Put a verdict into words, for the side it is about."""
-    word = {Value.WIN: "wins", Value.DRAW: "draws", Value.LOSS: "loses"}[verdict.value]
-    if verdict.plies is None:
-        return f"{word} by repetition"
-    plies = "ply" if verdict.plies == 1 else "plies"
-    return f"{word} within {verdict.plies} {plies}"

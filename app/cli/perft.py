@@ -11,8 +11,8 @@ from engine import VARIANTS, Move, Position
 from engine import perft as count_leaves
 
 EXAMPLES = (
-    "Examples: [bold]kibitz perft 5[/bold] · "
-    '[bold]kibitz perft 3 --divide --fen "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"[/bold] · '
+    "Examples: [bold]kibitz perft 5[/bold] | "
+    '[bold]kibitz perft 3 --divide --fen "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"[/bold] | '
     "[bold]kibitz perft 4 --variant chess960[/bold]"
 )
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
-from engine import Game, KingsCookingPosition, RatedMove, Solver, Value, Verdict, seen_twice
+from engine import Game, RatedMove, Solver, Value, Verdict, seen_twice
 from engine.variants import KINGS_COOKING
 
 EXAMPLES = (
-    "Examples: [bold]kibitz solve[/bold] · "
-    '[bold]kibitz solve --moves "Nxc3 Rxa1"[/bold] · '
+    "Examples: [bold]kibitz solve[/bold] | "
+    '[bold]kibitz solve --moves "Nxc3 Rxa1"[/bold] | '
     '[bold]kibitz solve "R1b/3/1Nn w - - B r 2" --json[/bold]'
 )
 
@@ -32,7 +32,8 @@ def solve(
     """
     game = Game(fen, variant=KINGS_COOKING.name)
     for move in moves.split():
-        game.play(move)
+        if not move.rstrip(".").isdecimal():  # a move number of its own
+            game.play(move)
     verdict, rated = (None, []) if game.is_over else _solve(game)
     if as_json:
         typer.echo(json.dumps(_to_json(game, verdict, rated)))
@@ -42,14 +43,15 @@ def solve(
         typer.echo(f"The game is over: {game.describe()}.")
         return
     typer.echo(_sentence(game.turn.value.capitalize(), verdict))
+    typer.echo("Best first; of draws, the hardest to hold for the other side:")
     for each in rated:
-        typer.echo(f"  {game.position.san(each.move):5} {each.verdict}")
+        slips = f", {each.slips:.0%} of the replies go wrong" if each.slips else ""
+        typer.echo(f"  {game.position.san(each.move):5} {each.verdict}{slips}")
 
 
 def _solve(game: Game) -> tuple[Verdict, list[RatedMove]]:
     solver, twice = Solver(), seen_twice(game.line.positions)
-    position = cast(KingsCookingPosition, game.position)
-    return solver.verdict(position, twice), solver.moves(position, twice)
+    return solver.verdict(game.position, twice), solver.moves(game.position, twice)
 
 
 def _sentence(mover: str, verdict: Verdict) -> str:
@@ -74,6 +76,7 @@ def _to_json(game: Game, verdict: Verdict | None, rated: list[RatedMove]) -> dic
         "moves": [
             {"move": each.move.uci(), "notation": game.position.san(each.move)}
             | _verdict(each.verdict)
+            | {"slips": each.slips}
             for each in rated
         ],
     }
