@@ -6,10 +6,10 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine lock stockfish clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking lock stockfish clean
 
 help: ## list the tasks
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
 
 setup: $(STAMP) stockfish ## virtual environment in .venv, pinned dependencies, Stockfish
 
@@ -42,6 +42,9 @@ fuzz: $(STAMP) ## the long run: random games against python-chess, and coverage-
 
 bench-engine: $(STAMP) ## the rules engine beside python-chess
 	$(BIN)/python -m benchmarks.engine
+
+bench-kings-cooking: $(STAMP) ## what solving King's Cooking costs, and how the solver fares
+	$(BIN)/python -m benchmarks.kings_cooking
 
 lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
 	scripts/lock $(VENV) "$(PYTHON)"

@@ -21,6 +21,7 @@ from engine.squares import SQUARE_OF_NAME, Square, squares_of
 from engine.state import CLOCK, CLOCK_BITS, Key, State, checkers_of, is_check, make
 
 STANDARD_NAME, CHESS960_NAME = "standard", "chess960"
+_IS_CHESS960 = {STANDARD_NAME: False, CHESS960_NAME: True}
 
 #: Half-moves without a capture or a pawn move after which a draw can be claimed, or is given.
 FIFTY_MOVES = 100
@@ -52,12 +53,17 @@ class ChessPosition(Position):
 
         Raises `UnknownVariant`, `InvalidFen` or `IllegalPosition`.
         """
-        return position_of(legal_state(read_fields(fen), _is_chess960(variant)))
+        chess960 = _IS_CHESS960.get(variant)
+        if chess960 is None:
+            raise UnknownVariant(str(variant), tuple(_IS_CHESS960))
+        return position_of(legal_state(read_fields(fen), chess960))
 
     @classmethod
     def from_setup(cls, setup: Setup, variant: str = STANDARD_NAME) -> ChessPosition:
         """Return the position of a setup, or raise `IllegalPosition`."""
-        return position_of(legal_state(setup, _is_chess960(variant)))
+        if variant not in _IS_CHESS960:
+            raise UnknownVariant(str(variant), tuple(_IS_CHESS960))
+        return position_of(legal_state(setup, _IS_CHESS960[variant]))
 
     # --- what it is ---
 
@@ -150,10 +156,9 @@ class ChessPosition(Position):
         Raises `IllegalMove` (or what `parse` raises); this position stays as it is.
         """
         try:
-            is_known = move in self._vetted
-        except TypeError:  # what cannot be hashed is no move
-            is_known = False
-        if not is_known:
+            if move not in self._vetted:
+                move = self._vet(move)
+        except TypeError:  # what cannot be hashed is no move, as this will say
             move = self._vet(move)
         position = ChessPosition()
         position._state = make(self._state, move)  # type: ignore[arg-type]  # only moves are vetted
@@ -311,12 +316,6 @@ class ChessPosition(Position):
 
 def _once() -> int:
     return 1
-
-
-def _is_chess960(variant: str) -> bool:
-    if variant not in (STANDARD_NAME, CHESS960_NAME):
-        raise UnknownVariant(str(variant), (STANDARD_NAME, CHESS960_NAME))
-    return variant == CHESS960_NAME
 
 
 def position_of(state: State) -> ChessPosition:

@@ -150,7 +150,11 @@ def _node(position: Position) -> _Node:
 def _alike(node: _Node) -> _Node:
     """Return the node that stands for all that are alike: for either side, and mirrored."""
     view, lead, _ = node
-    return min(view, view[2::-1] + view[5:2:-1] + view[8:5:-1]), lead, True
+    return _alike_view(view), lead, True
+
+
+def _alike_view(view: View) -> View:
+    return min(view, view[2::-1] + view[5:2:-1] + view[8:5:-1])
 
 
 def _following(node: _Node) -> list[_Node]:
@@ -159,10 +163,20 @@ def _following(node: _Node) -> list[_Node]:
     return [(after, -lead - scored, not white) for after, scored in _views_after(view)]
 
 
-@lru_cache(maxsize=1 << 16)
+def _following_alike(node: _Node) -> list[_Node]:
+    """Return the nodes that stand for those after each legal step."""
+    view, lead, white = node
+    return [(after, -lead - scored, white) for after, scored in _alike_views_after(view)]
+
+
 def _views_after(view: View) -> list[tuple[View, bool]]:
     """Return what the opponent sees after each legal step, and whether that step scored."""
     return [(turned(stepped(view, step)), step[1] == BEYOND) for step in steps(view)]
+
+
+@lru_cache(maxsize=1 << 16)  # a view comes with several leads
+def _alike_views_after(view: View) -> list[tuple[View, bool]]:
+    return [(_alike_view(after), scored) for after, scored in _views_after(view)]
 
 
 def _empty(node: _Node) -> int:
@@ -223,14 +237,13 @@ class _Table:
 
     def _explore(self, root: int) -> list[int]:
         """Add all that can follow a node; return those to be worked out, and the node itself."""
+        follow = _following_alike if self._wider is None else _following
         unknown = [root]
         for number in unknown:  # which grows
-            followers = _following(self._nodes[number])
+            followers = follow(self._nodes[number])
             if not followers:
                 self._end(number)
             for follower in followers:
-                if self._wider is None:
-                    follower = _alike(follower)
                 known = self._numbers.get(follower)
                 if known is None:
                     known = self._numbers[follower] = self._add(follower)

@@ -438,3 +438,27 @@ def test_nothing_tells_the_secret(secret):
         with pytest.raises(InvalidSavedGame) as caught:
             load(thing, secret)
         assert "sesame" not in "".join(format_exception(caught.value)) + repr(vars(caught.value))
+
+
+def test_games_that_tell_the_same_are_equal():
+    one, same, other = saved(timed()), saved(timed()), saved(played())
+    assert one == same == SavedGame.from_token(one.to_token())
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != "a game"
+
+
+def test_an_empty_secret_is_refused_before_anything_is_looked_at():
+    for load, text in ((SavedGame.from_json, saved(played()).to_json()),
+                       (SavedGame.from_token, saved(played()).to_token())):  # fmt: skip
+        with pytest.raises(ValueError, match="cannot be empty"):
+            load(text, "")
+
+
+def test_a_small_token_cannot_stand_for_a_great_deal():
+    for rounds, fault in ((60_000, Fault.NOT_PLAYABLE), (65_000, Fault.TOO_LARGE)):
+        assert refusal(SavedGame.from_token, shared(moves="0110" * rounds)) is fault
+
+
+def test_an_id_is_a_uuid():
+    assert refusal(SavedGame, played(), str(ID), "", "") is Fault.WRONG_VALUE

@@ -92,6 +92,8 @@ def test_every_variant_keeps_to_one_interface():
     for name, variant in VARIANTS.items():
         position = Position.start(name)
         assert isinstance(position, variant.position_type)
+        members = {member: getattr(variant.position_type, member) for member in dir(position)}
+        assert [m for m, it in members.items() if getattr(it, "__isabstractmethod__", False)] == []
         assert Position.from_fen(variant.start_fen(variant.default_start), name) == position
         assert (position.variant, variant.size) == (name, 3 if name == "kings-cooking" else 8)
         assert perft(position, 2) == sum(divide(position, 2).values())
