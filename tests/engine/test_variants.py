@@ -5,13 +5,16 @@ import pytest
 
 from engine import (
     VARIANTS,
+    ChessPosition,
     Game,
     IllegalMove,
     Move,
     Position,
     UnknownStart,
+    UnknownVariant,
     divide,
     perft,
+    read_fen,
     read_games,
 )
 from engine.variant import find_variant
@@ -86,6 +89,21 @@ def test_every_variant_can_be_explained_to_a_player():
     for name, words in TOLD.items():
         rules = " ".join(find_variant(name).rules.split())
         assert [word for word in words if word not in rules] == []
+
+
+@pytest.mark.parametrize("name", ["atomic", "", None, []])
+def test_there_are_no_other_variants(name):
+    start = Position.start()
+    for make in (
+        lambda: Position.start(name),
+        lambda: Position.from_fen(start.fen(), name),
+        lambda: Position.from_setup(read_fen(start.fen()), name),
+        lambda: Game(variant=name),
+    ):
+        with pytest.raises(UnknownVariant, match="known are standard, chess960, kings-cooking"):
+            make()
+    with pytest.raises(UnknownVariant, match="known are standard, chess960"):
+        ChessPosition.from_setup(read_fen(start.fen()), "kings-cooking")
 
 
 def test_every_variant_keeps_to_one_interface():
