@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,6 +13,7 @@ from engine.pieces import Color
 from engine.variant import VARIANTS, find_variant
 
 if TYPE_CHECKING:
+    from engine.drawing import Court
     from engine.moves import Move
     from engine.outcome import Outcome, Termination
     from engine.pieces import PieceType
@@ -185,6 +186,10 @@ class Position:
 
     # --- pictures ---
 
+    def courts(self) -> Mapping[Color, Court] | None:
+        """Return what lies beyond either edge of the board, in variants where something does."""
+        return None
+
     def text(
         self,
         *,
@@ -194,7 +199,11 @@ class Position:
     ) -> str:
         """Draw the board with one character a square: letters as in FEN, or figurines."""
         return draw_text(
-            self, perspective=perspective, figurines=figurines, coordinates=coordinates
+            self,
+            perspective=perspective,
+            figurines=figurines,
+            coordinates=coordinates,
+            courts=self.courts(),
         )
 
     def svg(
@@ -205,9 +214,14 @@ class Position:
         coordinates: bool = True,
         size: int = 400,
     ) -> str:
-        """Draw the board as a self-contained SVG, with the last move and a check marked."""
+        """Draw the board as a self-contained SVG of some width, marking last move and check."""
         return draw_svg(
-            self, perspective=perspective, last_move=last_move, coordinates=coordinates, size=size
+            self,
+            perspective=perspective,
+            last_move=last_move,
+            coordinates=coordinates,
+            size=size,
+            courts=self.courts(),
         )
 
     def __str__(self) -> str:

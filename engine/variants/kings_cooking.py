@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
-from engine.drawing import Court, draw_svg, draw_text
+from engine.drawing import Court
 from engine.errors import (
     Illegality,
     IllegalMove,
@@ -340,41 +340,8 @@ class KingsCookingPosition(Position):
 
     # --- pictures ---
 
-    def text(
-        self,
-        *,
-        perspective: Color = Color.WHITE,
-        figurines: bool = False,
-        coordinates: bool = True,
-    ) -> str:
-        """Draw the board with one character a square, between both courts."""
-        return draw_text(
-            self,
-            perspective=perspective,
-            figurines=figurines,
-            coordinates=coordinates,
-            courts=self._courts(),
-        )
-
-    def svg(
-        self,
-        *,
-        perspective: Color = Color.WHITE,
-        last_move: Move | None = None,
-        coordinates: bool = True,
-        size: int = 400,
-    ) -> str:
-        """Draw the board as a self-contained SVG of that width, between both courts."""
-        return draw_svg(
-            self,
-            perspective=perspective,
-            last_move=last_move,
-            coordinates=coordinates,
-            size=size,
-            courts=self._courts(),
-        )
-
-    def _courts(self) -> dict[Color, Court]:
+    def courts(self) -> dict[Color, Court]:
+        """Return what lies in either side's court, to be drawn beside the board."""
         return {
             color: Court(
                 tuple(map(_piece, self.court(color))),
