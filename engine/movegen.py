@@ -346,9 +346,7 @@ def keeps_king_safe(state: State, origin: Bitboard, target: Bitboard) -> bool:
 
 
 def perft(state: State, depth: int) -> int:
-    """Count the leaves of the tree of legal moves, the last ply by the length of its list."""
-    if depth == 0:
-        return 1
+    """Count the leaves of the tree of legal moves, a ply deep or more, the last by its length."""
     moves = legal_moves(state)
     if depth == 1:
         return len(moves)
