@@ -121,8 +121,8 @@ class Game:
         """Play a move, given as a `Move` or in any notation, and return it.
 
         `elapsed` is charged to the mover's clock, if the game has one, and what is left is noted;
-        else `clock` is. `elapsed`, `evaluation`, `source` and `played_at` (a time that knows its
-        zone, else ValueError) are noted as they are. Raises `GameOver`, or what `Position.play`
+        else `clock` is. `elapsed`, `evaluation` and `source` are noted as they are, and `played_at`
+        in UTC (it must know its zone, else ValueError). Raises `GameOver`, or what `Position.play`
         raises; then nothing has changed, except that a mover whose time had run out has lost.
         """
         if played_at is not None:

@@ -24,13 +24,15 @@ from engine.variants.kings_cooking_sealing import canonical
 
 VERSION = 1
 MICROSECOND = timedelta(microseconds=1)
-#: Endings that the moves do not show.
-ENDINGS_OUTSIDE = (
-    Termination.RESIGNATION,
-    Termination.AGREEMENT,
-    Termination.TIME_FORFEIT,
-    Termination.UNKNOWN,
-)
+FLAG_FELL = "f"
+#: Endings that the moves do not show, by the letters that stand for them in a token.
+ENDINGS = {
+    "r": Termination.RESIGNATION,
+    "a": Termination.AGREEMENT,
+    "u": Termination.UNKNOWN,
+    "t": Termination.TIME_FORFEIT,
+    FLAG_FELL: Termination.TIME_FORFEIT,
+}
 
 Fields: TypeAlias = Mapping[str, object]
 
@@ -90,7 +92,7 @@ def _end(game: Game, outcome: Outcome, *, flag_fell: bool) -> None:
 
 def _can_end(position: Position, outcome: Outcome) -> bool:
     if outcome.termination is not Termination.TIME_FORFEIT:
-        return outcome.termination in ENDINGS_OUTSIDE
+        return outcome.termination in ENDINGS.values()
     if outcome.winner is None:
         return not all(map(position.can_win, Color))
     return position.can_win(outcome.winner)

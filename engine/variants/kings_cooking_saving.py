@@ -28,12 +28,13 @@ from uuid import UUID
 from engine.errors import InvalidSavedGame, SavedGameFault
 from engine.game import Game
 from engine.line import Ply
-from engine.outcome import Termination
 from engine.pieces import Color
 from engine.position import Position
 from engine.variants.kings_cooking import NAME, START_FEN, KingsCookingPosition
 from engine.variants.kings_cooking_board import SIDE
 from engine.variants.kings_cooking_replaying import (
+    ENDINGS,
+    FLAG_FELL,
     MICROSECOND,
     VERSION,
     Fields,
@@ -73,15 +74,6 @@ _ALSO_IN_NAMES = "\u200c\u200d\u00a0\u3000"
 _PLAIN, _KEYED = b"s", b"h"
 _SHORT_DIGEST = 16
 _ENTRY = ("move", "timestamp", "elapsed_us", "source")
-_FLAG_FELL = "f"
-#: Endings that the moves do not show, as a token writes them; the winner's first letter follows.
-_ENDINGS = {
-    "r": Termination.RESIGNATION,
-    "a": Termination.AGREEMENT,
-    "u": Termination.UNKNOWN,
-    "t": Termination.TIME_FORFEIT,
-    _FLAG_FELL: Termination.TIME_FORFEIT,
-}
 _PAYLOAD = (
     "version",
     "game_id",
@@ -275,11 +267,11 @@ def _pauses(plies: Iterable[Ply]) -> Iterator[int | None]:
 def _ending(game: Game) -> str | None:
     """Return an ending that the moves do not show, or None."""
     outcome = game.outcome
-    if outcome is None or outcome.termination not in _ENDINGS.values():
+    if outcome is None or outcome.termination not in ENDINGS.values():
         return None
-    letter = next(key for key, why in _ENDINGS.items() if why is outcome.termination)
+    letter = next(key for key, why in ENDINGS.items() if why is outcome.termination)
     if has_flag_fallen(game.clock):
-        letter = _FLAG_FELL
+        letter = FLAG_FELL
     return letter + (outcome.winner.value[0] if outcome.winner else "")
 
 
@@ -314,10 +306,10 @@ def _from_payload(values: list[object]) -> SavedGame:
     ending = text_or_none(payload, "ending") or ""
     derived = {
         "start": START_FEN if payload["start"] is None else payload["start"],
-        "termination": _ENDINGS.get(ending[:1]),
+        "termination": ENDINGS.get(ending[:1]),
         "winner": _WINNERS.get(ending[1:]),
     }
-    flag_fell = ending[:1] == _FLAG_FELL
+    flag_fell = ending[:1] == FLAG_FELL
     saved = SavedGame(*rebuild({**payload, **derived}, _history(payload), flag_fell=flag_fell))
     compare(payload, dict(zip(_PAYLOAD, _payload_of(saved), strict=True)))
     return saved
