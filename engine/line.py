@@ -46,12 +46,14 @@ class Note:
 class Line:
     """A position and the moves played from it, in order."""
 
-    __slots__ = ("_positions", "_states", "moves", "notes")
+    __slots__ = ("_plies", "_positions", "_states", "moves", "notes")
 
     def __init__(self, start: Position) -> None:
         self._positions: list[Position] = [start]
         # States of positions that nobody has asked for yet: a PGN has many, and few are looked at.
         self._states: list[State] = []
+        # Plies that somebody has asked for: a match asks for all of them at every turn.
+        self._plies: list[Ply] = []
         self.moves: list[Move] = []
         #: By the index of the move; most moves have none.
         self.notes: dict[int, Note] = {}
@@ -89,15 +91,25 @@ class Line:
     @property
     def plies(self) -> tuple[Ply, ...]:
         """The moves with their numbers, positions and notes."""
-        positions, notes = self.positions, self.notes
-        return tuple(
-            Ply(index + 1, move, positions[index], positions[index + 1], notes.get(index))
-            for index, move in enumerate(self.moves)
-        )
+        made, moves, positions, notes = self._plies, self.moves, self.positions, self.notes
+        del made[len(moves) :]
+        while made and made[-1].after is not positions[len(made)]:
+            made.pop()  # taken back since, and something else played
+        for index in range(len(made), len(moves)):
+            before, after = positions[index], positions[index + 1]
+            made.append(Ply(index + 1, moves[index], before, after, notes.get(index)))
+        return tuple(made)
 
     def note(self, index: int) -> Note:
         """Return the note of a move, to be written to."""
-        return self.notes.setdefault(index, Note())
+        if index not in self.notes:
+            self.notes[index] = Note()
+            del self._plies[index:]  # made without it
+        return self.notes[index]
+
+
+#: What was noted about a ply of which nothing was. Nobody writes to it.
+_NOTHING = Note()
 
 
 class Ply:
@@ -114,7 +126,7 @@ class Ply:
         #: The positions it was played in and led to.
         self.before = before
         self.after = after
-        self._note = note or Note()
+        self._note = note or _NOTHING
 
     @property
     def color(self) -> Color:

@@ -342,3 +342,19 @@ def test_a_claiming_move_is_named_once():
     moves = "Nf3 Nc6 Ng1 Nb8 Rh2 Nc6 Rh1 Nb8 Nf3 Nc6 Ng1 Nb8 Nf3 Nc6 Ng1"
     game = game_of(moves, start="rn2k3/8/8/8/8/8/8/4K1NR w K - 0 1")
     assert [move.uci() for move in game.claiming_moves()] == ["c6b8"]
+
+
+def test_plies_are_those_of_the_game_as_it_is_now():
+    game = Game()
+    game.play("e4")
+    game.play("e5")
+    before = game.plies
+    assert game.plies == before  # the same objects, not made again
+    game.undo()
+    game.undo()
+    game.play("d4")
+    game.play("d5")
+    assert [ply.san for ply in game.plies] == ["d4", "d5"]
+    assert [ply.san for ply in before] == ["e4", "e5"]
+    game.line.note(0).comment = "a remark made afterwards"
+    assert [ply.comment for ply in game.plies] == ["a remark made afterwards", ""]
