@@ -66,7 +66,7 @@ def refusals_are_fit_to_be_shown() -> Iterator[None]:
         check_refusal(error)
 
 
-def check_refusal(error: RulesError) -> None:
+def check_refusal(error: Exception) -> None:
     """Check that an error reads as one line and comes out of a pickle as it went in."""
     message = str(error)
     require(message.strip() != "" and message.isprintable(), "an error is one line", message)

@@ -1,0 +1,1 @@
+"""UCI engines, such as Stockfish, as players and as analysts: programs run beside us."""
