@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from agents.uci.errors import PoolClosed, UciFault
+from agents.player import Turn
+from agents.uci.errors import PoolClosed, UciFault, UciTimedOut
+from agents.uci.info import Info
+from agents.uci.limits import Limit
 from agents.uci.options import Value
-from agents.uci.process import UciProcess
+from agents.uci.process import SearchResult, UciProcess
 from agents.uci.program import UciProgram
 
 _NO_OPTIONS: Mapping[str, Value] = {}
@@ -56,7 +61,7 @@ class UciPool:
         variant: str = "standard",
         game: object = None,
     ) -> AsyncIterator[UciProcess]:
-        """Lend a process, ready for searches in a game.
+        """Lend a process, ready for searches in a game (any object), or in none in particular.
 
         The one that last searched in the same game is preferred, since it remembers. Raises
         `PoolClosed`, `UciNotFound`, `UciWontStart`, `InvalidOption`, `CannotPlayVariant` or a
@@ -83,6 +88,38 @@ class UciPool:
             finally:
                 self._next_turn()
 
+    async def search(
+        self,
+        turn: Turn,
+        limit: Limit,
+        *,
+        options: Mapping[str, Value] = _NO_OPTIONS,
+        game: object = None,
+        forget: bool = False,
+        listener: Callable[[Info], None] | None = None,
+    ) -> SearchResult:
+        """Search a turn by a process that is lent for it; if it breaks, by another one.
+
+        Waiting for a process, and for one that broke, is charged to the clock of a limit. If the
+        second one breaks too, or the first does not answer in time, the `UciFault` goes on. Raises
+        what `lease` and `UciProcess.search` raise.
+        """
+        now = asyncio.get_running_loop().time
+        began = now()
+        is_last = False
+        while True:
+            try:
+                async with self.lease(options, turn.position.variant, game) as process:
+                    if limit.clock is not None:
+                        limit = replace(limit, spent=timedelta(seconds=now() - began))
+                    return await process.search(turn, limit, forget=forget, listener=listener)
+            except UciTimedOut:
+                raise  # it had all the time there is
+            except UciFault:
+                if is_last:
+                    raise
+                is_last = True
+
     async def aclose(self) -> None:
         """End every process; who waits for one gets `PoolClosed`. Safe to call twice."""
         self._closed = True
@@ -100,9 +137,12 @@ class UciPool:
         await self._see_off_dead()
         if self._closed:
             raise PoolClosed(self.program.title)
-        if not self._idle:
+        process = max(self._idle, key=lambda each: each.suits(options, game), default=None)
+        if process is None or (
+            # Rather another process than one that would have to forget another game.
+            game is not None and process.game is not game and len(self._processes) < self.size
+        ):
             return await self._start(), True
-        process = max(self._idle, key=lambda each: each.suits(options, game))
         self._idle.remove(process)
         return process, False
 

@@ -202,12 +202,15 @@ class UciProcess:
     ) -> None:
         """Get ready for searches in a game: set options, and begin it if it is another one.
 
-        Options that were set for somebody else go back to what they were. A game of None is always
-        another one. Raises `InvalidOption`, `CannotPlayVariant` or a `UciFault`.
+        Options that were set for somebody else go back to what they were. Without a game, whatever
+        the engine remembers stays: a search can forget it. Raises `InvalidOption`,
+        `CannotPlayVariant` or a `UciFault`.
         """
+        if self._fault is not None:
+            raise self._fault
         await self._finish_search()
         commands = self._option_commands(options, variant)
-        if game is None or game is not self.game:
+        if game is not None and game is not self.game:
             commands.append("ucinewgame")
             self.game = game
         if commands:
@@ -232,6 +235,7 @@ class UciProcess:
         commands = [position_command(turn), limit.command(color)]
         if forget:
             commands.insert(0, "ucinewgame")
+            self.game = None
         self._lines = {}
         self._listener = listener
         # Some engines ignore `go nodes`. Others count them coarsely, and may go over a little.

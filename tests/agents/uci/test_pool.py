@@ -15,11 +15,11 @@ import pytest
 
 from agents.errors import CannotPlayVariant
 from agents.player import Turn
-from agents.uci.errors import InvalidOption, PoolClosed, UciDied, UciFault
+from agents.uci.errors import InvalidOption, PoolClosed, UciDied, UciFault, UciTimedOut
 from agents.uci.limits import Limit
 from agents.uci.pool import UciPool
 from agents.uci.process import UciProcess
-from engine import Position
+from engine import Clock, Position, TimeControl
 from tests.support.processes import program, run, survivors, told, until
 from tests.support.uci_engine import MOODS
 
@@ -141,7 +141,66 @@ def test_a_game_goes_on_and_another_begins_anew(tmp_path):
     run(main())
     told_of_games = [line for line in told(log) if line.startswith(("ucinew", "go"))]
     new, go = "ucinewgame", "go depth 3"
-    assert told_of_games == [new, go, go, new, go, new, go, new, go, new, go]
+    assert told_of_games == [new, go, go, new, go, new, go, go, go]
+
+
+def test_a_game_gets_a_process_of_its_own_while_there_is_room():
+    first, second, third = object(), object(), object()
+
+    async def main():
+        async with UciPool(program(), size=2) as pool:
+            pids = [(await play(pool, game=game))[1] for game in (first, second, first, second)]
+            assert pids[:2] == pids[2:]
+            assert len(set(pids)) == 2
+            assert (await play(pool, game=third))[1] in pids  # there is no more room
+            assert (await play(pool))[1] in pids
+
+    run(main())
+
+
+# --- searching ---
+
+
+def test_a_search_is_repeated_once_by_another_process(tmp_path):
+    async def main():
+        async with UciPool(program("DiesThinking", once=tmp_path / "once"), size=1) as pool:
+            assert (await pool.search(START, DEPTH)).move.uci() == "e2e4"
+        async with UciPool(program("DiesThinking", log=tmp_path / "log"), size=1) as pool:
+            with pytest.raises(UciDied):
+                await pool.search(START, DEPTH)
+
+    run(main())
+    assert told(tmp_path / "log").count("go depth 3") == 2
+
+
+def test_a_search_that_took_all_its_time_is_not_repeated(tmp_path):
+    log = tmp_path / "log"
+
+    async def main():
+        async with UciPool(program("IgnoresStop", log=log, search=0.2, stop=0.2), size=1) as pool:
+            with pytest.raises(UciTimedOut):
+                await pool.search(START, DEPTH)
+
+    run(main())
+    assert told(log).count("go depth 3") == 1
+
+
+def test_waiting_is_charged_to_the_clock(tmp_path):
+    log = tmp_path / "log"
+    limit = Limit(clock=Clock.start(TimeControl.parse("60")))
+
+    async def main():
+        async with UciPool(program(log=log), size=1) as pool:
+            await pool.search(START, limit)
+            async with pool.lease():
+                task = asyncio.create_task(pool.search(START, limit))
+                await asyncio.sleep(0.5)  # what has passed is what the test is about
+            await task
+
+    run(main())
+    at_once, later = (int(line.split()[2]) for line in told(log) if line.startswith("go wtime"))
+    assert at_once > later
+    assert later <= 60_000 - 500
 
 
 REFUSED = {
@@ -194,7 +253,7 @@ def test_an_idle_process_that_died_is_replaced_without_anyone_noticing(noticed):
                 os.kill(process.pid, signal.SIGKILL)
             if noticed:
                 await until(lambda: not any(each.is_alive for each in victims))
-            move, pid = await play(pool)
+            move, pid = await play(pool, game=object())
             assert move == "e2e4"
             assert pid not in {each.pid for each in victims}
             await has_room_for(pool, 2)
@@ -205,7 +264,7 @@ def test_an_idle_process_that_died_is_replaced_without_anyone_noticing(noticed):
 def test_one_that_dies_after_each_answer_is_replaced_each_time():
     async def main():
         async with UciPool(program("DiesAfterAnswer"), size=1) as pool:
-            return [await play(pool) for _ in range(5)]
+            return [await play(pool, game=object()) for _ in range(5)]
 
     moves = run(main())
     assert [move for move, _ in moves] == ["e2e4"] * 5
@@ -431,7 +490,7 @@ def test_a_cancelled_search_that_does_not_stop_is_replaced(tmp_path):
             move, pid = await play(pool)
             assert move == "e2e4"
             assert pid != process.pid
-            assert len(survivors()) == 1
+            assert [each.pid for each in pool.processes] == [pid]
 
     run(main())
 
