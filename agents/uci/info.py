@@ -33,6 +33,9 @@ class Bound(StrEnum):
     UPPER = "upperbound"
 
 
+_BOUNDS = frozenset(Bound)
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """What a position is worth to the side to move: centipawns, or moves to mate.
@@ -103,7 +106,7 @@ class Info:
                 score, at = _score(words, at)
                 if score is not None:
                     found["score"] = score
-            elif key in set(Bound):
+            elif key in _BOUNDS:
                 # Not read with the score, since Stockfish puts `wdl` in between.
                 if "score" in found:
                     found["score"] = replace(found["score"], bound=Bound(key))
@@ -131,12 +134,11 @@ class Info:
 
 
 def _number(words: list[str], at: int) -> int | None:
-    if at >= len(words):
+    word = words[at] if at < len(words) else ""
+    if not word.isdecimal() and not (word[:1] == "-" and word[1:].isdecimal()):
         return None
-    digits = words[at].removeprefix("-")
-    if not digits.isdecimal() or not digits.isascii() or len(digits) > _LONGEST_NUMBER:
-        return None
-    return int(words[at])
+    is_short = len(word) <= _LONGEST_NUMBER + (word[0] == "-")
+    return int(word) if is_short and word.isascii() else None
 
 
 def _score(words: list[str], at: int) -> tuple[Score | None, int]:

@@ -308,8 +308,11 @@ class UciProcess:
         """Take in what the engine printed."""
         if self._fault is not None:
             return  # what a process says that is being killed
+        # An engine prints a dozen lines for a short search. Without a listener they need not be
+        # looked at one by one.
+        is_patient = self._awaited is _Awaited.BEST_MOVE and self._listener is None
         try:
-            lines = self._splitter.feed(data)
+            lines = self._splitter.feed(data, is_patient and not self._may_exceed_limit(data))
         except LineTooLong:
             self._fail(UciGarbled(self.title, "it prints a line without end", _sample(data)))
             return
@@ -352,11 +355,18 @@ class UciProcess:
             self.name = text if identity.field == "name" and text else self.name
             self.author = text if identity.field == "author" else self.author
 
+    def _may_exceed_limit(self, data: bytes) -> bool:
+        nodes, depth = self._most_nodes, self._most_depth
+        return (nodes is not None and _last_number(data, b" nodes ") > nodes) or (
+            depth is not None and _last_number(data, b" depth ") > depth
+        )
+
     def _note(self, line: str) -> None:
         """Keep the last line for each rank, and notice when the engine goes over its limit."""
         if line.startswith("string "):
             return  # a remark, whatever it is about
-        if _exceeds(line, "nodes", self._most_nodes) or _exceeds(line, "depth", self._most_depth):
+        nodes, depth = self._most_nodes, self._most_depth
+        if (nodes and _exceeds(line, "nodes", nodes)) or (depth and _exceeds(line, "depth", depth)):
             self._stop()
         if " pv " not in line and "score " not in line:
             return
@@ -437,9 +447,16 @@ class UciProcess:
         return "idle" if self._awaited is None else self._awaited.value
 
 
-def _exceeds(line: str, key: str, most: int | None) -> bool:
-    if most is None:
-        return False
+def _last_number(data: bytes, key: bytes) -> int:
+    """Return the number after the last occurrence of a key; 0 if there is none."""
+    found = data.rfind(key)
+    if found < 0:
+        return 0
+    digits = data[found + len(key) : found + len(key) + 20].partition(b" ")[0].strip()
+    return int(digits) if digits.isdigit() else 0
+
+
+def _exceeds(line: str, key: str, most: int) -> bool:
     digits = f" {line}".partition(f" {key} ")[2].partition(" ")[0]
     return digits.isdecimal() and len(digits) < 20 and int(digits) > most
 

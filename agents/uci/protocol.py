@@ -15,6 +15,7 @@ from engine import ChessPosition, Position
 
 #: A line may be this long. Those of a deep search with many moves reach a few kilobytes.
 LONGEST_LINE = 64 * 1024
+_GOOD_DEAL = 16 * 1024
 
 _START = Position.start()
 
@@ -110,9 +111,15 @@ class LineSplitter:
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, data: bytes) -> list[str]:
-        """Return the lines that are complete now, or raise `LineTooLong`."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
+    def feed(self, data: bytes, patient: bool = False) -> list[str]:
+        """Return the lines that are complete now, or raise `LineTooLong`.
+
+        If `patient`, none is returned before there is a best move, or a good deal of others.
+        """
+        self._rest += data
+        if patient and len(self._rest) < _GOOD_DEAL and b"bestmove" not in self._rest:
+            return []
+        *lines, self._rest = self._rest.split(b"\n")
         if len(self._rest) > LONGEST_LINE or any(len(line) > LONGEST_LINE for line in lines):
             raise LineTooLong
         # Engines print ASCII; authors' names come in any encoding, and are not worth failing for.

@@ -376,3 +376,32 @@ def test_whole_games_are_told(name: str, seed: int):
         assert there.fen(en_passant="legal") == position.fen(legal_en_passant=True)
         assert occurrences(there) == seen[position.key()]
         assert len(there.move_stack) == min(len(plies), position.halfmove_clock)
+
+
+# --- patience ---
+
+
+def test_a_patient_splitter_waits_for_the_best_move():
+    splitter = LineSplitter()
+    assert splitter.feed(b"info depth 1\ninfo depth 2\nbest", patient=True) == []
+    assert splitter.feed(b"mov", patient=True) == []
+    lines = splitter.feed(b"e e2e4\nrest", patient=True)
+    assert lines == ["info depth 1", "info depth 2", "bestmove e2e4"]
+    assert splitter.feed(b"\n") == ["rest"]
+
+
+def test_patience_has_an_end():
+    splitter = LineSplitter()
+    lines: list[str] = []
+    fed = 0
+    while not lines:
+        lines = splitter.feed(b"no best move\n" * 10, patient=True)
+        fed += 10
+        assert fed < 10_000
+    assert lines == ["no best move"] * fed
+
+
+def test_the_impatient_gets_what_a_patient_feed_left():
+    splitter = LineSplitter()
+    splitter.feed(b"info depth 1\ninfo", patient=True)
+    assert splitter.feed(b" depth 2\n") == ["info depth 1", "info depth 2"]
