@@ -2,49 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Self
 
 from agents.errors import CannotPlayVariant, UnknownPlayer
 from agents.player import Player
 from agents.random_player import RandomPlayer
 from agents.solver_player import SolverPlayer
+from agents.uci.analyser import Analyser
+from agents.uci.levels import LEVELS, STOCKFISH, find_level
+from agents.uci.limits import Limit
+from agents.uci.player import UciPlayer
+from agents.uci.pool import UciPool
+from agents.uci.program import UciProgram, find_stockfish, find_well_known
+from agents.uci.ratings import Ratings
 from engine import VARIANTS, Solver
 from engine.variant import find_variant
 
-#: Names of UCI engines, before a colon.
-_UCI_KINDS = ("stockfish", "uci")
+UCI = "uci"
+_UCI_KINDS = (STOCKFISH, UCI)
 
 
 class Catalogue:
-    """Makes players by their names. Those of one catalogue share what they work out."""
+    """Makes players by their names. Those of one catalogue share processes and what they work out.
 
-    def __init__(self) -> None:
+    `programs` are the UCI engines that the operator names, besides well-known ones that are
+    installed; `processes` is how many of each may run at a time; `ratings` is how strong the levels
+    are. Close it, or use it as a context, if UCI engines were seated.
+    """
+
+    def __init__(
+        self,
+        programs: Mapping[str, UciProgram] | None = None,
+        *,
+        stockfish: UciProgram | None = None,
+        processes: int = 2,
+        ratings: Ratings | None = None,
+    ) -> None:
+        self.ratings = ratings or Ratings.load()
+        known = find_well_known() | dict(programs or {})
+        self._programs = {f"{UCI}:{name}": program for name, program in known.items()}
+        self._stockfish = stockfish
+        self._processes = processes
+        self._pools: dict[str, UciPool] = {}
         self._solver = Solver()
         self._makers: dict[str, Callable[[int | None], Player]] = {
             RandomPlayer.name: RandomPlayer,
             SolverPlayer.name: lambda seed: SolverPlayer(self._solver),
         }
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End all UCI engines. Safe to call twice."""
+        async with asyncio.TaskGroup() as group:
+            for pool in self._pools.values():
+                group.create_task(pool.aclose())
+
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that can be seated."""
-        return tuple(self._makers)
+        levels = (level.name for level in LEVELS)
+        return (*self._makers, *levels, *self._programs)
 
-    def seat(self, name: str, variant: str = "standard", seed: int | None = None) -> Player:
+    def seat(
+        self,
+        name: str,
+        variant: str = "standard",
+        seed: int | None = None,
+        limit: Limit | None = None,
+    ) -> Player:
         """Return a player for a game of a variant.
 
-        Raises `UnknownVariant`, `CannotPlayVariant` or `UnknownPlayer`.
+        A `limit` is for UCI engines, and holds instead of their own. Raises `UnknownVariant`,
+        `CannotPlayVariant`, `UnknownPlayer`, `InvalidLevel` or `UciNotFound`.
         """
         find_variant(variant)
-        kind = name.partition(":")[0] if isinstance(name, str) else ""
-        if name not in self.names and kind not in _UCI_KINDS:
+        kind, _, which = str(name).partition(":")
+        if kind not in _UCI_KINDS and str(name) not in self._makers:
             raise UnknownPlayer(str(name), self.names)
         plays = self._plays(kind)
         if variant not in plays:
             raise CannotPlayVariant(name, variant, plays)
-        if kind in _UCI_KINDS:
-            raise UnknownPlayer(name, self.names)
+        if kind == STOCKFISH:
+            return find_level(which).player(self.pool(STOCKFISH), seed, limit)
+        if kind == UCI:
+            pool = self.pool(name)
+            return UciPlayer(name, pool, limit=limit or pool.program.limit)
         return self._makers[name](seed)
+
+    def analyser(self) -> Analyser:
+        """Return an analyser by Stockfish, or raise `UciNotFound`."""
+        return Analyser(self.pool(STOCKFISH))
+
+    def pool(self, name: str) -> UciPool:
+        """Return the processes of `stockfish`, or of `uci:NAME`.
+
+        Raises `UciNotFound` or `UnknownPlayer`.
+        """
+        if name not in self._pools:
+            if name == STOCKFISH:
+                program = self._stockfish or find_stockfish()
+            elif name in self._programs:
+                program = self._programs[name]
+            else:
+                raise UnknownPlayer(name, self.names)
+            self._pools[name] = UciPool(program, self._processes)
+        return self._pools[name]
 
     def _plays(self, kind: str) -> tuple[str, ...]:
         """Return the variants that a kind of player knows."""

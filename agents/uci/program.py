@@ -70,7 +70,8 @@ def find_stockfish() -> UciProgram:
         # Named outright, so nothing else will do.
         if not Path(named).is_file():
             raise UciNotFound("Stockfish", named, f"{STOCKFISH_VARIABLE} names it")
-        return UciProgram("Stockfish", (named,))
+        # A bare name would be looked for on PATH.
+        return UciProgram("Stockfish", (str(Path(named).absolute()),))
     found = find_program("stockfish")
     if found is None:
         raise UciNotFound("Stockfish", "the usual places and PATH", INSTALL_STOCKFISH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,12 +12,17 @@ import pytest
 from agents.catalogue import Catalogue
 from agents.errors import CannotPlayVariant, UnknownPlayer
 from agents.player import Player, Turn
+from agents.uci.errors import InvalidLevel, PoolClosed, UciNotFound
+from agents.uci.limits import Limit
+from agents.uci.program import STOCKFISH_VARIABLE
 from engine import VARIANTS, Color, Game, UnknownVariant
+from tests.support.processes import program, run, survivors, told
 
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return Catalogue()
+    # What is installed here makes no difference to who can be seated.
+    return Catalogue({"mine": program()}, stockfish=program())
 
 
 async def play(game: Game, white: Player, black: Player) -> Game:
@@ -45,10 +51,18 @@ def test_a_turn_tells_the_whole_game():
 # --- the catalogue ---
 
 
+SEATED = ["random", "solver", *(f"stockfish:{level}" for level in range(1, 9)), "uci:mine"]
+#: What UCI engines know. Others know every game, or King's Cooking alone.
+CHESS = ("standard", "chess960")
+
+
 def test_who_can_be_seated(catalogue):
     for name in catalogue.names:
-        assert catalogue.seat(name, "kings-cooking").name == name
-    assert set(catalogue.names) >= {"random", "solver"}
+        variants = ("kings-cooking",) if name == "solver" else CHESS
+        assert [catalogue.seat(name, variant).name for variant in variants] == [name] * len(
+            variants
+        )
+    assert set(catalogue.names) >= set(SEATED)
 
 
 REFUSED = [
@@ -60,7 +74,16 @@ REFUSED = [
     ("nobody", "kings-cooking", UnknownPlayer, "known are random, solver"),
     ("solver:5", "kings-cooking", UnknownPlayer, "'solver:5' is not a player"),
     ("solver:5", "standard", UnknownPlayer, "'solver:5' is not a player"),
-    ("stockfish:5", "standard", UnknownPlayer, "known are random, solver"),
+    ("stockfish:0", "standard", InvalidLevel, "level must be between 1 and 8, not '0'"),
+    ("stockfish:9", "chess960", InvalidLevel, "level must be between 1 and 8, not '9'"),
+    ("stockfish:5:5", "standard", InvalidLevel, "level must be between 1 and 8, not '5:5'"),
+    ("stockfish", "standard", InvalidLevel, "level must be between 1 and 8, not ''"),
+    ("Stockfish:5", "standard", UnknownPlayer, "'Stockfish:5' is not a player"),
+    ("stockfish:9", "atomic", UnknownVariant, "'atomic' is not a variant"),
+    ("uci:nobody", "standard", UnknownPlayer, "'uci:nobody' is not a player; known are random"),
+    ("uci:", "standard", UnknownPlayer, "'uci:' is not a player"),
+    ("uci", "standard", UnknownPlayer, "'uci' is not a player"),
+    ("mine", "standard", UnknownPlayer, "'mine' is not a player"),
     ([], "standard", UnknownPlayer, "'[]' is not a player"),
     ("", "standard", UnknownPlayer, "'' is not a player"),
     (None, "standard", UnknownPlayer, "'None' is not a player"),
@@ -74,6 +97,59 @@ def test_who_cannot_be_seated_hears_why(catalogue, name, variant, error, sentenc
         catalogue.seat(name, variant)
     assert sentence in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_without_stockfish_its_levels_say_how_to_install_it(monkeypatch, tmp_path):
+    monkeypatch.setenv(STOCKFISH_VARIABLE, str(tmp_path / "stockfish"))
+    catalogue = Catalogue()
+    assert "stockfish:5" in catalogue.names
+    for ask in (lambda: catalogue.seat("stockfish:5"), catalogue.analyser):
+        with pytest.raises(UciNotFound, match="STOCKFISH_PATH"):
+            ask()
+    with pytest.raises(InvalidLevel):  # nothing would make that one right
+        catalogue.seat("stockfish:9")
+    assert catalogue.seat("random").name == "random"
+
+
+def test_the_operators_engine_wins_over_a_well_known_one_of_that_name():
+    mine = program()
+    assert Catalogue({"toga2": mine}).pool("uci:toga2").program is mine
+
+
+def test_players_of_one_engine_share_its_processes():
+    async def main():
+        async with Catalogue({"mine": program()}, stockfish=program(), processes=1) as catalogue:
+            turn = Turn.of(Game())
+            for name in ("stockfish:6", "stockfish:8", "stockfish:8", "uci:mine", "uci:mine"):
+                await catalogue.seat(name).decide(turn)
+            assert catalogue.pool("stockfish").size == 1
+            assert len(survivors()) == 2
+            await catalogue.aclose()
+            assert survivors() == set()
+            with pytest.raises(PoolClosed):
+                await catalogue.seat("uci:mine").decide(turn)
+
+    run(main())
+
+
+LIMITED = {
+    "its own": (Limit(nodes=500), None, "go nodes 500"),
+    "the caller's": (Limit(nodes=500), Limit(depth=7), "go depth 7"),
+    "none": (None, None, "go movetime 1000"),
+}
+
+
+@pytest.mark.parametrize(("own", "given", "go"), LIMITED.values(), ids=LIMITED)
+def test_how_long_an_engine_may_think(own, given, go, tmp_path):
+    log = tmp_path / "log"
+
+    async def main():
+        mine = replace(program(log=log), limit=own)
+        async with Catalogue({"mine": mine}) as catalogue:
+            await catalogue.seat("uci:mine", limit=given).decide(Turn.of(Game()))
+
+    run(main())
+    assert [line for line in told(log) if line.startswith("go")] == [go]
 
 
 # --- random ---

@@ -138,7 +138,7 @@ ELSEWHERE = {
     "Bytes", "Trickles", "ManyOptions", "LoudErrors", "UntilStop", "LateAfterStop", "CountsNodes",
     "CountsNodesOnly", "CountsDepth", "DiesAfterAnswer", "AnswersTwice", "IgnoresQuit",
     "IgnoresSignals", "LeavesOrphan", "LeavesDeafOrphan", "Moody", "Remarks", "AnswersAtOnce",
-    "TellsEnvironment",
+    "TellsEnvironment", "Chatters", "LeavesOrphanIdle",
 }  # fmt: skip
 
 each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
@@ -257,13 +257,13 @@ class Unstartable:
 
 CANNOT_START = {
     "no such file": Unstartable(
-        lambda at: (str(at / "nothing"),), UciNotFound, r"X was not found at '.*/nothing'"
+        lambda at: (str(at / "nothing"),), UciNotFound, r"X was not found at '.*'"
     ),
     "not on PATH": Unstartable(
         lambda _: ("no-such-program",), UciNotFound, r"X was not found at 'no-such-program'"
     ),
     "no such folder": Unstartable(
-        lambda at: (str(at / "no" / "thing"),), UciNotFound, r"X was not found at '.*/no/thing'"
+        lambda at: (str(at / "no" / "thing"),), UciNotFound, r"X was not found at '.*'"
     ),
     "a folder": Unstartable(
         lambda at: (str(at),), UciWontStart, r"X cannot be started from '.*': Permission denied"
@@ -271,32 +271,32 @@ CANNOT_START = {
     "under a file": Unstartable(
         lambda at: (executable(at / "file", b"") + "/x",),
         UciWontStart,
-        r"X cannot be started from '.*/file/x': Not a directory",
+        r"X cannot be started from '.*': Not a directory",
     ),
     "not executable": Unstartable(
         lambda at: (executable(at / "x", b"#!/bin/sh\n", 0o644),),
         UciWontStart,
-        r"X cannot be started from '.*/x': Permission denied",
+        r"X cannot be started from '.*': Permission denied",
     ),
     "text": Unstartable(
         lambda at: (executable(at / "x", b"echo uciok\n"),),
         UciWontStart,
-        r"X cannot be started from '.*/x': Exec format error",
+        r"X cannot be started from '.*': Exec format error",
     ),
     "garbage": Unstartable(
         lambda at: (executable(at / "x", b"\x7fELF\x00\xff" * 99),),
         UciWontStart,
-        r"X cannot be started from '.*/x': Exec format error",
+        r"X cannot be started from '.*': Exec format error",
     ),
     "empty file": Unstartable(
         lambda at: (executable(at / "x", b""),),
         UciWontStart,
-        r"X cannot be started from '.*/x': Exec format error",
+        r"X cannot be started from '.*': Exec format error",
     ),
     "missing interpreter": Unstartable(
         lambda at: (executable(at / "x", b"#!/no/such/interpreter\n"),),
         UciWontStart,
-        r"X cannot be started from '.*/x': what it needs to run is not installed",
+        r"X cannot be started from '.*': what it needs to run is not installed",
     ),
     "NUL in the program": Unstartable(
         lambda _: ("/bin/\0sh",),
@@ -311,18 +311,14 @@ CANNOT_START = {
     "lone surrogate": Unstartable(
         lambda _: ("/bin/\ud800",), UciWontStart, r"X cannot be started from '.*': .*surrogates.*"
     ),
-    "no name": Unstartable(
-        lambda _: ("",), UciNotFound, r"X was not found at ''"
-    ),
-    "no command": Unstartable(
-        lambda _: (), UciNotFound, r"X was not found at ''"
-    ),
+    "no name": Unstartable(lambda _: ("",), UciNotFound, r"X was not found at ''"),
+    "no command": Unstartable(lambda _: (), UciNotFound, r"X was not found at ''"),
     "too long": Unstartable(
         lambda _: (sys.executable, "-c", "#" * 10_000_000),
         UciWontStart,
         r"X cannot be started from '.*': Argument list too long",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("row", CANNOT_START.values(), ids=CANNOT_START)

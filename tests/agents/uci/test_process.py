@@ -12,12 +12,12 @@ import pytest
 
 from agents.errors import CannotPlayVariant
 from agents.player import Turn
-from agents.uci.errors import InvalidLimit, InvalidOption, UciDied, UciFault, UciTimedOut
+from agents.uci.errors import InvalidLimit, InvalidOption, UciDied, UciTimedOut
 from agents.uci.info import Info
 from agents.uci.limits import Limit
 from agents.uci.process import SearchResult, UciProcess
 from engine import Game, Position
-from tests.support.processes import program, run, survivors, told, until
+from tests.support.processes import LINUX, program, run, survivors, told, until
 
 START = Turn(Position.start())
 DEPTH = Limit(depth=3)
@@ -84,6 +84,7 @@ QUIRKS = {
     "thousands of options": "ManyOptions",
     "megabytes of errors": "LoudErrors",
     "two answers": "AnswersTwice",
+    "small talk": "Chatters",
 }
 
 
@@ -145,6 +146,21 @@ def test_it_is_known_when_an_idle_one_dies():
         return caught.value
 
     assert str(run(main())) == "Crash Test process died while idle (signal 9)"
+
+
+@pytest.mark.skipif(not LINUX, reason="orphans are found in /proc")
+def test_one_that_has_ended_is_not_alive_whoever_holds_its_output():
+    async def main():
+        process = await UciProcess.start(program("LeavesOrphanIdle"))
+        await process.search(START, DEPTH)
+        await until(lambda: process._child.has_exited)
+        assert not process.is_alive
+        await process.aclose()
+        for orphan in survivors():
+            os.kill(orphan, signal.SIGKILL)
+        await until(lambda: not survivors())
+
+    run(main())
 
 
 # --- its environment ---
@@ -609,17 +625,20 @@ def test_closing_can_be_cancelled_and_then_it_is_killed():
     run(main())
 
 
-def test_one_that_is_closed_while_it_starts(tmp_path):
-    async def main(steps: int):
-        process = UciProcess(program("Silent", stop=0.2))
+@pytest.mark.parametrize("how", ["aclose", "kill"])
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 6, 10, 30])
+def test_one_that_is_closed_while_it_starts(steps, how):
+    async def main():
+        process = UciProcess(program("Silent"))
         start = asyncio.create_task(process.begin())
         for _ in range(steps):
             await asyncio.sleep(0)
+        if how == "kill":
+            process.kill()
         await process.aclose()
         assert process.is_gone
         assert survivors() == set()
-        with pytest.raises(UciFault):
+        with pytest.raises(UciDied):
             await start
 
-    for steps in (1, 2, 3, 5, 10, 30):
-        run(main(steps))
+    run(main())
