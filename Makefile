@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking lock stockfish clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci lock stockfish test-engines clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -23,7 +23,10 @@ stockfish:
 demo: setup ## count the first five plies of chess, move by move
 	$(BIN)/kibitz perft 5 --divide
 
-test: setup ## the whole test suite, with coverage
+test-engines:
+	@scripts/install-test-engines
+
+test: setup test-engines ## the whole test suite, with coverage
 	$(BIN)/pytest -n auto --cov --cov-fail-under=90
 
 lint: $(STAMP) ## ruff, mypy, and the direction of dependencies
@@ -45,6 +48,9 @@ bench-engine: $(STAMP) ## the rules engine beside python-chess
 
 bench-kings-cooking: $(STAMP) ## what solving King's Cooking costs, and how the solver fares
 	$(BIN)/python -m benchmarks.kings_cooking
+
+bench-uci: setup ## what handing a move through costs, beside python-chess's chess.engine
+	$(BIN)/python -m benchmarks.uci
 
 lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
 	scripts/lock $(VENV) "$(PYTHON)"

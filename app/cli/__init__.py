@@ -8,10 +8,18 @@ from typing import Annotated
 
 import typer
 
+from agents.errors import AgentError
+from app.cli.analyse import EXAMPLES as ANALYSE_EXAMPLES
+from app.cli.analyse import analyse
+from app.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
+from app.cli.calibrate import calibrate
 from app.cli.perft import EXAMPLES as PERFT_EXAMPLES
 from app.cli.perft import perft
+from app.cli.players import EXAMPLES as PLAYERS_EXAMPLES
+from app.cli.players import players
 from app.cli.solve import EXAMPLES as SOLVE_EXAMPLES
 from app.cli.solve import solve
+from app.errors import AppError
 from engine import RulesError
 
 cli = typer.Typer(
@@ -23,6 +31,9 @@ cli = typer.Typer(
 )
 cli.command(epilog=PERFT_EXAMPLES)(perft)
 cli.command(epilog=SOLVE_EXAMPLES)(solve)
+cli.command(epilog=ANALYSE_EXAMPLES)(analyse)
+cli.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
+cli.command(epilog=PLAYERS_EXAMPLES)(players)
 
 
 def _print_version(wanted: bool) -> None:
@@ -47,6 +58,6 @@ def main() -> None:
     """Run `kibitz`: a user's mistake gets one sentence and exit code 2, never a traceback."""
     try:
         cli()
-    except RulesError as error:
+    except (RulesError, AgentError, AppError) as error:
         typer.echo(f"kibitz: {error}", err=True)
         sys.exit(2)

@@ -65,7 +65,7 @@ def told(log: Path, pid: int | None = None) -> list[str]:
     return [text for number, text in lines if pid is None or int(number) == pid]
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def until(condition: Callable[[], object]) -> None:
     """Wait for what no event tells: that another process has come so far."""
     while not condition():  # noqa: ASYNC110
         await asyncio.sleep(0.005)

@@ -310,11 +310,12 @@ class UntilStop(Engine):
 
 
 class LateAfterStop(Engine):
-    """Takes a while to stop."""
+    """Takes a while to stop, and goes on saying what it thinks."""
 
     def think(self) -> None:
         super().think()
         self.await_stop()
+        super().think()
         time.sleep(0.3)
 
 
@@ -343,6 +344,13 @@ class CountsNodesOnly(CountsNodes):
     """The same, with nothing else in the line."""
 
     info = "nodes {} nps 1000000"
+
+
+class Chatters(Engine):
+    """Has a lot to say on every move, none of it in the protocol."""
+
+    def think(self) -> None:
+        say("what a fine move\n" * 400)
 
 
 class Remarks(Engine):
@@ -461,6 +469,15 @@ class LeavesOrphan(Engine):
     def answer(self) -> None:
         leave_orphan()
         os._exit(11)
+
+
+class LeavesOrphanIdle(Engine):
+    """The same, when it has answered."""
+
+    def answer(self) -> None:
+        super().answer()
+        leave_orphan()
+        os._exit(12)
 
 
 class LeavesDeafOrphan(Engine):

@@ -1,0 +1,135 @@
+"""Settings: what the operator decides, in a TOML file and in the environment.
+
+The file is `kibitz.toml` where the program is started, or what KIBITZ_CONFIG names. Variables named
+KIBITZ_..., such as KIBITZ_ENGINE_PROCESSES, win over it. A misspelt name in the file is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import platformdirs
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import ValidationError as PydanticError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from agents.uci.limits import MAX_DEPTH, MAX_NODES, MAX_TIME, Limit
+from agents.uci.program import UciProgram
+from app.errors import AppError
+
+CONFIG_VARIABLE = "KIBITZ_CONFIG"
+CONFIG_FILE = Path("kibitz.toml")
+
+EngineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$")]
+_Command = Annotated[
+    tuple[str, ...],
+    Field(min_length=1),
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+]
+
+
+class InvalidSettings(AppError):
+    """Settings that cannot be used; the message is one sentence for the operator."""
+
+
+class EngineSettings(BaseModel):
+    """A UCI engine that can be seated as `uci:NAME`, as one table `[engines.NAME]`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: The program, or the program and its arguments. There is no shell.
+    command: _Command
+    #: What people call it; the name, if not given.
+    title: str = ""
+    options: dict[str, bool | int | str] = {}
+    environment: dict[str, str] = {}
+    depth: int | None = Field(None, ge=1, le=MAX_DEPTH)
+    nodes: int | None = Field(None, ge=1, le=MAX_NODES)
+    #: In milliseconds.
+    move_time: int | None = Field(None, ge=1, le=MAX_TIME // timedelta(milliseconds=1))
+
+    def program(self, name: str) -> UciProgram:
+        """Return the program to start."""
+        time = None if self.move_time is None else timedelta(milliseconds=self.move_time)
+        limit = Limit(depth=self.depth, nodes=self.nodes, time=time)
+        return UciProgram(
+            self.title or name,
+            self.command,
+            self.options,
+            self.environment,
+            limit if limit.is_set else None,
+        )
+
+
+class Settings(BaseSettings):
+    """All settings; made by `load_settings`."""
+
+    model_config = SettingsConfigDict(env_prefix="KIBITZ_", extra="forbid", frozen=True)
+
+    engines: dict[EngineName, EngineSettings] = {}
+    #: How many processes of each UCI engine may run at a time.
+    engine_processes: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=1024)
+    #: Where what should last is kept.
+    data_folder: Path = Field(default_factory=lambda: platformdirs.user_data_path("kibitz"))
+
+    @property
+    def ratings_file(self) -> Path:
+        """Where `kibitz calibrate` writes, and where the levels read."""
+        return self.data_folder / "ratings.json"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Say what wins over what: arguments, the environment, the file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_file())
+
+
+def config_file() -> Path:
+    """Return where the settings are read from, if it is there."""
+    return Path(os.environ.get(CONFIG_VARIABLE) or CONFIG_FILE)
+
+
+def load_settings() -> Settings:
+    """Read the settings, or raise `InvalidSettings`."""
+    path = config_file()
+    if os.environ.get(CONFIG_VARIABLE) and not path.is_file():
+        raise InvalidSettings(f"{CONFIG_VARIABLE} names {path}, which is no file")
+    try:
+        return Settings()
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidSettings(f"{path} is not TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise InvalidSettings(f"{path} is not text") from None
+    except OSError as error:
+        raise InvalidSettings(f"{path} cannot be read: {error.strerror}") from None
+    except SettingsError as error:
+        raise InvalidSettings(f"a variable of the environment is wrong: {error}") from None
+    except PydanticError as error:
+        raise InvalidSettings(_sentence(error)) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InvalidSettings(f"{path} is not TOML: {error}") from None
+
+
+def _sentence(error: PydanticError) -> str:
+    first: Any = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    where = where if where.isprintable() else ascii(where)[1:-1]
+    more = error.error_count() - 1
+    others = f" (and {more} more)" if more else ""
+    return f"the setting {where} is wrong: {first['msg']}{others}"
