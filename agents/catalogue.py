@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -12,8 +15,10 @@ from agents.player import Player
 from agents.random_player import RandomPlayer
 from agents.solver_player import SolverPlayer
 from agents.uci.analyser import Analyser
+from agents.uci.errors import PoolClosed
 from agents.uci.levels import LEVELS, STOCKFISH, find_level
 from agents.uci.limits import Limit
+from agents.uci.options import Value
 from agents.uci.player import UciPlayer
 from agents.uci.pool import UciPool
 from agents.uci.program import UciProgram, find_stockfish, find_well_known
@@ -29,8 +34,9 @@ class Catalogue:
     """Makes players by their names. Those of one catalogue share processes and what they work out.
 
     `programs` are the UCI engines that the operator names, besides well-known ones that are
-    installed; `processes` is how many of each may run at a time; `ratings` is how strong the levels
-    are. Close it, or use it as a context, if UCI engines were seated.
+    installed; `processes` is how many of each may run at a time; `ratings_file` says how strong the
+    levels are, if it was measured here. Close it, or use it as a context, if UCI engines were
+    seated.
     """
 
     def __init__(
@@ -38,15 +44,18 @@ class Catalogue:
         programs: Mapping[str, UciProgram] | None = None,
         *,
         stockfish: UciProgram | None = None,
+        stockfish_options: Mapping[str, Value] | None = None,
         processes: int = 2,
-        ratings: Ratings | None = None,
+        ratings_file: Path | None = None,
     ) -> None:
-        self.ratings = ratings or Ratings.load()
+        self._ratings_file = ratings_file
         known = find_well_known() | dict(programs or {})
         self._programs = {f"{UCI}:{name}": program for name, program in known.items()}
         self._stockfish = stockfish
+        self._stockfish_options = dict(stockfish_options or {})
         self._processes = processes
         self._pools: dict[str, UciPool] = {}
+        self._closed = False
         self._solver = Solver()
         self._makers: dict[str, Callable[[int | None], Player]] = {
             RandomPlayer.name: RandomPlayer,
@@ -65,10 +74,16 @@ class Catalogue:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End all UCI engines. Safe to call twice."""
+        """End all UCI engines, for good. Safe to call twice."""
+        self._closed = True
         async with asyncio.TaskGroup() as group:
             for pool in self._pools.values():
                 group.create_task(pool.aclose())
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """How strong the levels and others are; raises `InvalidRatings` if the file is damaged."""
+        return Ratings.load(self._ratings_file)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,21 +114,25 @@ class Catalogue:
             return find_level(which).player(self.pool(STOCKFISH), seed, limit)
         if kind == UCI:
             pool = self.pool(name)
-            return UciPlayer(name, pool, limit=limit or pool.program.limit)
+            own = pool.program.limit
+            return UciPlayer(name, pool, limit=limit if limit and limit.is_set else own)
         return self._makers[name](seed)
 
-    def analyser(self) -> Analyser:
-        """Return an analyser by Stockfish, or raise `UciNotFound`."""
-        return Analyser(self.pool(STOCKFISH))
+    def analyser(self, name: str = STOCKFISH) -> Analyser:
+        """Return an analyser by `stockfish` or `uci:NAME`; raises what `pool` raises."""
+        return Analyser(self.pool(name))
 
     def pool(self, name: str) -> UciPool:
         """Return the processes of `stockfish`, or of `uci:NAME`.
 
-        Raises `UciNotFound` or `UnknownPlayer`.
+        Raises `UciNotFound`, `UnknownPlayer`, or `PoolClosed` after the catalogue was closed.
         """
         if name not in self._pools:
+            if self._closed:
+                raise PoolClosed(name)
             if name == STOCKFISH:
                 program = self._stockfish or find_stockfish()
+                program = replace(program, options={**program.options, **self._stockfish_options})
             elif name in self._programs:
                 program = self._programs[name]
             else:

@@ -54,7 +54,7 @@ class Level:
         player = UciPlayer(
             self.name,
             pool,
-            limit=limit or self.limit,
+            limit=limit if limit and limit.is_set else self.limit,
             untimed=UNTIMED,
             options=self.options,
             forgets=False if self.options else None,

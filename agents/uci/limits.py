@@ -34,6 +34,8 @@ class Limit:
     def __post_init__(self) -> None:
         _check("depth", self.depth, MAX_DEPTH)
         _check("nodes", self.nodes, MAX_NODES)
+        if self.time is not None and not isinstance(self.time, timedelta):
+            raise InvalidLimit("the time for a move must be a timedelta")
         if self.time is not None and not _MILLISECOND <= self.time <= MAX_TIME:
             raise InvalidLimit("the time for a move must be from 1 ms to a day")
 
@@ -78,15 +80,15 @@ class Limit:
             deadlines.append(self.time + _LATENESS)
         budget = None if self.clock is None else self.clock.budget(turn)
         if budget is not None:
-            # When the flag falls there is nothing more to think about.
-            deadlines.append(max(budget - self.spent, _MILLISECOND))
+            # Told to stop then, it can still answer before the flag falls.
+            deadlines.append(max(self._left(turn, _OVERHEAD / 2), _MILLISECOND))
         return min(deadlines, default=None)
 
-    def _left(self, turn: Color) -> timedelta:
+    def _left(self, turn: Color, overhead: timedelta = _OVERHEAD) -> timedelta:
         """Return what an engine may use up of a player's time, with something kept back."""
         budget = (self.clock.budget(turn) if self.clock else None) or timedelta(0)
         left = budget - self.spent
-        return left - min(_OVERHEAD, left / 10)
+        return left - min(overhead, left * (overhead / _OVERHEAD) / 10)
 
     def _clock_words(self, clock: Clock, turn: Color) -> list[str]:
         words: list[str] = []

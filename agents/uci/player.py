@@ -13,6 +13,10 @@ from agents.uci.pool import UciPool
 from agents.uci.process import SearchResult
 
 
+class _Game:
+    """Stands for a game in which it plays. When the player goes, so does this."""
+
+
 class UciPlayer:
     """Plays what a UCI engine thinks best. It borrows a process for each turn.
 
@@ -39,7 +43,7 @@ class UciPlayer:
         self._options = options or {}
         self._forgets = forgets
         self._turn: Turn | None = None  # the last one
-        self._game = object()  # stands for the game that it was in
+        self._game = _Game()
 
     async def decide(self, turn: Turn) -> Decision:
         """Return the engine's move and what it thinks of it.
@@ -47,7 +51,7 @@ class UciPlayer:
         Raises what `UciPool.search` raises. After a `UciFault` the turn can be retried.
         """
         if self._turn is None or not _continues(turn, self._turn):
-            self._game = object()
+            self._game = _Game()
         self._turn = turn
         limit = self._limit_of(turn)
         forgets = limit.is_effort if self._forgets is None else self._forgets

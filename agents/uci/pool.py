@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from types import TracebackType
@@ -60,18 +60,20 @@ class UciPool:
         options: Mapping[str, Value] = _NO_OPTIONS,
         variant: str = "standard",
         game: object = None,
+        *,
+        new: bool = False,
     ) -> AsyncIterator[UciProcess]:
         """Lend a process, ready for searches in a game (any object), or in none in particular.
 
-        The one that last searched in the same game is preferred, since it remembers. Raises
-        `PoolClosed`, `UciNotFound`, `UciWontStart`, `InvalidOption`, `CannotPlayVariant` or a
-        `UciFault`.
+        The one that last searched in the same game is preferred, since it remembers, unless it has
+        to be a `new` one. Raises `PoolClosed`, `UciNotFound`, `UciWontStart`, `InvalidOption`,
+        `CannotPlayVariant` or a `UciFault`.
         """
         await self._wait_for_turn()
         process: UciProcess | None = None
         try:
             while process is None:
-                process, is_new = await self._take(options, game)
+                process, is_new = await self._take(options, game, new)
                 try:
                     await process.prepare(options, variant, game)
                 except UciFault:
@@ -109,7 +111,10 @@ class UciPool:
         is_last = False
         while True:
             try:
-                async with self.lease(options, turn.position.variant, game) as process:
+                # What broke may have died while it was idle, and the others with it: so the next
+                # one is a new one.
+                lease = self.lease(options, turn.position.variant, game, new=is_last)
+                async with lease as process:
                     if limit.clock is not None:
                         limit = replace(limit, spent=timedelta(seconds=now() - began))
                     return await process.search(turn, limit, forget=forget, listener=listener)
@@ -132,19 +137,23 @@ class UciPool:
                 group.create_task(process.aclose())
         self._processes.clear()
 
-    async def _take(self, options: Mapping[str, Value], game: object) -> tuple[UciProcess, bool]:
+    async def _take(
+        self, options: Mapping[str, Value], game: object, new: bool
+    ) -> tuple[UciProcess, bool]:
         """Return an idle process, the most suitable one, or else a new one; and whether it is."""
         await self._see_off_dead()
         if self._closed:
             raise PoolClosed(self.program.title)
-        process = max(self._idle, key=lambda each: each.suits(options, game), default=None)
-        if process is None or (
-            # Rather another process than one that would have to forget another game.
-            game is not None and process.game is not game and len(self._processes) < self.size
-        ):
+        by_fit = sorted(self._idle, key=lambda each: each.suits(options, game))
+        has_room = len(self._processes) < self.size
+        if new and by_fit and not has_room:
+            self._idle.remove(by_fit[0])
+            await self._end(by_fit[0])
+        # Rather a new process than one that would have to forget another game, if there is room.
+        if new or not by_fit or (has_room and by_fit[-1].game not in (None, game)):
             return await self._start(), True
-        self._idle.remove(process)
-        return process, False
+        self._idle.remove(by_fit[-1])
+        return by_fit[-1], False
 
     async def _start(self) -> UciProcess:
         process = UciProcess(self.program)
@@ -159,6 +168,15 @@ class UciPool:
             raise PoolClosed(self.program.title)
         return process
 
+    async def warm(self, processes: int = 1) -> None:
+        """Start so many processes, at most `size`, before they are needed.
+
+        Raises `PoolClosed`, `UciNotFound`, `UciWontStart` or a `UciFault`.
+        """
+        async with AsyncExitStack() as leases:
+            for _ in range(min(processes, self._free)):
+                await leases.enter_async_context(self.lease())
+
     async def _see_off_dead(self) -> None:
         """Forget processes that have ended, and wait for the end of idle ones that are about to."""
         dead = [each for each in self._idle if not each.is_alive]
@@ -171,8 +189,11 @@ class UciPool:
         if process.is_alive and not self._closed:
             self._idle.append(process)
         else:
-            await process.aclose()
-            self._processes.discard(process)
+            await self._end(process)
+
+    async def _end(self, process: UciProcess) -> None:
+        await process.aclose()
+        self._processes.discard(process)
 
     async def _wait_for_turn(self) -> None:
         if self._closed:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -62,6 +63,8 @@ _CHESS960_OPTION = "UCI_Chess960"
 _MAX_NOISE = 1000
 _MAX_RANKS = 500
 _MAX_NAME = 100
+#: The rank of the best line, as engines write it.
+_FIRST = "1"
 #: How long a dead process's last output, or the exit code of one that fell silent, is waited for.
 _LINGER = 0.25
 #: How long a killed process may take to disappear.
@@ -106,8 +109,8 @@ class UciProcess:
         self.author = ""
         #: What can be set, and what has been.
         self.options = Options(program.title)
-        #: Whatever the last search was for; the next one for something else is a new game.
-        self.game: object = None
+        # Whatever the last search was for; the next one for something else is a new game.
+        self._game: Callable[[], object] = _no_game
         # The options that were set last, and whether for Chess960.
         self._prepared: tuple[Mapping[str, Value] | None, bool] = (None, False)
         self._child = Child(self)
@@ -120,7 +123,8 @@ class UciProcess:
         self._closing = False
         self._noise = 0
         # Of the search under way:
-        self._lines: dict[str, str] = {}
+        self._lines: dict[str, str] = {}  # the last exact one for each rank
+        self._bounds: dict[str, str] = {}  # and the last one whose score is a bound
         self._listener: Callable[[Info], None] | None = None
         self._most_nodes: int | None = None
         self._most_depth: int | None = None
@@ -167,6 +171,11 @@ class UciProcess:
         """The number of the process."""
         return self._child.pid
 
+    @property
+    def game(self) -> object:
+        """The game that the engine remembers; None if nobody plays one any more."""
+        return self._game()
+
     def kill(self) -> None:
         """End the process and whatever it started, now. What waits for an answer gets an error."""
         self._closing = True
@@ -174,6 +183,8 @@ class UciProcess:
 
     async def aclose(self) -> None:
         """End the process: politely, then not. Safe to call twice, and after a fault."""
+        if self._awaited is not None and self._answer is not None and not self._answer.done():
+            self.kill()  # told to quit, it might answer what it has, as if it had thought enough
         if self.is_alive:
             self._closing = True
             self._child.tell("quit\n")
@@ -191,9 +202,10 @@ class UciProcess:
             async with asyncio.timeout(patience + _REAPING):
                 await self._child.gone.wait()
 
-    def suits(self, options: Mapping[str, Value], game: object) -> int:
-        """Return how little there is to prepare: the more, the better."""
-        return 2 * (game is not None and game is self.game) + (options is self._prepared[0])
+    def suits(self, options: Mapping[str, Value], game: object) -> tuple[bool, bool, bool]:
+        """Return how well it fits, to be compared: nothing is lost, and little to prepare."""
+        ours = self.game
+        return ours is not None and ours is game, ours is None, options is self._prepared[0]
 
     # --- asking ---
 
@@ -212,7 +224,7 @@ class UciProcess:
         commands = self._option_commands(options, variant)
         if game is not None and game is not self.game:
             commands.append("ucinewgame")
-            self.game = game
+            self._game = _reference(game)
         if commands:
             commands.append("isready")
             await self._ask("\n".join(commands), _Awaited.READY_OK, self.program.patience.ready)
@@ -235,8 +247,9 @@ class UciProcess:
         commands = [position_command(turn), limit.command(color)]
         if forget:
             commands.insert(0, "ucinewgame")
-            self.game = None
+            self._game = _no_game
         self._lines = {}
+        self._bounds = {}
         self._listener = listener
         # Some engines ignore `go nodes`. Others count them coarsely, and may go over a little.
         self._most_nodes = None if limit.nodes is None else 2 * limit.nodes + 10_000
@@ -246,7 +259,18 @@ class UciProcess:
         answer = await self._ask("\n".join(commands), _Awaited.BEST_MOVE, patience)
         best = cast(BestMove, answer)
         move = self._legal_move(turn, best)
-        return SearchResult(turn, move, best.ponder, self._stopped, tuple(self._lines.values()))
+        return SearchResult(turn, move, best.ponder, self._stopped, self._best_lines(move))
+
+    def _best_lines(self, move: Move) -> tuple[str, ...]:
+        """Return the last line for each rank: an exact one, unless only a bound is of the move.
+
+        A search that is cut off often ends on a bound, far from what the position is worth.
+        """
+        lines = self._bounds | self._lines
+        bound = self._bounds.get(_FIRST)
+        if bound is not None and not _is_of(lines[_FIRST], move) and _is_of(bound, move):
+            lines[_FIRST] = bound
+        return tuple(lines.values())
 
     async def _ask(self, command: str, awaited: _Awaited, patience: timedelta) -> Message:
         """Send a command and return the message that ends it."""
@@ -371,9 +395,10 @@ class UciProcess:
         if " pv " not in line and "score " not in line:
             return
         _, found, after = line.partition("multipv ")
-        rank = after.partition(" ")[0] if found else "1"
-        if rank in self._lines or len(self._lines) < _MAX_RANKS:
-            self._lines[rank] = line
+        rank = after.partition(" ")[0] if found else _FIRST
+        lines = self._bounds if "bound" in line else self._lines
+        if rank in lines or len(lines) < _MAX_RANKS:
+            lines[rank] = line
         if self._listener is not None:
             try:
                 self._listener(Info.parse(line))
@@ -445,6 +470,23 @@ class UciProcess:
     @property
     def _doing(self) -> str:
         return "idle" if self._awaited is None else self._awaited.value
+
+
+def _no_game() -> None:
+    return None
+
+
+def _reference(game: object) -> Callable[[], object]:
+    """Return what leads to a game as long as somebody else knows it."""
+    try:
+        return weakref.ref(game)
+    except TypeError:
+        return lambda: game
+
+
+def _is_of(line: str, move: Move) -> bool:
+    """Return whether a variation begins with a move."""
+    return f" {line} ".partition(" pv ")[2].lower().startswith(f"{move.uci()} ")
 
 
 def _last_number(data: bytes, key: bytes) -> int:

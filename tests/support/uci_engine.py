@@ -353,6 +353,13 @@ class Chatters(Engine):
         say("what a fine move\n" * 400)
 
 
+class Says(Engine):
+    """Says what it is given after its move, lines divided by bars."""
+
+    def think(self) -> None:
+        say(self.moves.pop().replace("|", "\n"))
+
+
 class Remarks(Engine):
     """Says numbers that mean nothing."""
 

@@ -274,19 +274,21 @@ def test_a_search_without_end_is_refused(limit):
 
 # --- deadlines ---
 
+#: In milliseconds; told to stop then, an engine can still answer before the flag falls.
 DEADLINES = {
     "depth": (Limit(depth=12), None, None),
     "nodes, untimed": (Limit(nodes=12, clock=clock("-")), None, None),
     "time": (Limit(time=ms(1000)), 1250, 1250),
-    "clock": (Limit(clock=clock("300+3", white=5000)), 5000, 300_000),
-    "delay": (Limit(clock=clock("300d3", white=5000)), 8000, 303_000),
-    "for each move": (Limit(clock=clock("10s")), 10_000, 10_000),
-    "time before the flag": (Limit(time=ms(1000), clock=clock("300", white=1100)), 1100, 1250),
-    "spent": (Limit(clock=clock("300", white=5000), spent=ms(2000)), 3000, 298_000),
+    "clock": (Limit(clock=clock("300+3", white=5000)), 4985, 299_985),
+    "delay": (Limit(clock=clock("300d3", white=5000)), 7985, 302_985),
+    "for each move": (Limit(clock=clock("10s")), 9985, 9985),
+    "for each short move": (Limit(clock=clock("0.2s")), 190, 190),
+    "time before the flag": (Limit(time=ms(1000), clock=clock("300", white=1100)), 1085, 1250),
+    "spent": (Limit(clock=clock("300", white=5000), spent=ms(2000)), 2985, 297_985),
     "spent, not of the time": (Limit(time=ms(1000), clock=clock("300"), spent=ms(99)), 1250, 1250),
     "all spent": (Limit(clock=clock("10"), spent=ms(10_000)), 1, 1),
     "more than all spent": (Limit(clock=clock("10"), spent=ms(20_000)), 1, 1),
-    "flagged": (Limit(clock=clock("10", white=0)), 1, 10_000),
+    "flagged": (Limit(clock=clock("10", white=0)), 1, 9985),
 }
 
 

@@ -19,6 +19,7 @@ from agents.uci.errors import InvalidOption, PoolClosed, UciDied, UciFault, UciT
 from agents.uci.limits import Limit
 from agents.uci.pool import UciPool
 from agents.uci.process import UciProcess
+from agents.uci.program import find_stockfish
 from engine import Clock, Position, TimeControl
 from tests.support.processes import program, run, survivors, told, until
 from tests.support.uci_engine import MOODS
@@ -123,6 +124,22 @@ def test_the_process_that_remembers_a_game_is_preferred():
                 first = [await stack.enter_async_context(each) for each in leases]
             return [
                 (await play(pool, game=games[number]))[1] == first[number].pid
+                for number in (2, 0, 1, 1, 0, 2)
+            ]
+
+    assert run(main()) == [True] * 6
+
+
+def test_the_process_that_is_set_up_already_is_preferred():
+    options = [{"Hash": 32}, {"Hash": 64}, {"Hash": 128}]
+
+    async def main():
+        async with UciPool(program(), size=3) as pool:
+            async with AsyncExitStack() as stack:
+                leases = [pool.lease(each) for each in options]
+                first = [await stack.enter_async_context(each) for each in leases]
+            return [
+                (await play(pool, options=options[number]))[1] == first[number].pid
                 for number in (2, 0, 1, 1, 0, 2)
             ]
 
@@ -592,3 +609,66 @@ def test_after_a_storm_all_is_as_before(seed):
 
     run(main(), debug=False)
     assert moves
+
+
+# --- findings ---
+
+
+def test_closing_while_one_thinks_gives_no_half_thought_move():
+    """Told to quit, Stockfish answers what it has; that is no result of a search by nodes."""
+
+    async def main():
+        pool = UciPool(find_stockfish(), size=1)
+        thinking = asyncio.Event()
+        task = asyncio.create_task(
+            pool.search(START, Limit(nodes=10**9), listener=lambda _: thinking.set())
+        )
+        await thinking.wait()
+        await pool.aclose()
+        with pytest.raises(PoolClosed):
+            await task
+
+    asyncio.run(main())
+
+
+def test_games_that_nobody_plays_any_more_leave_their_process_to_others():
+    class Match:
+        """Something that can be forgotten."""
+
+    async def main():
+        async with UciPool(program(), size=4) as pool:
+            pids = {(await play(pool, game=Match()))[1] for _ in range(5)}
+            assert len(pids) == 1
+            kept = [Match(), Match()]
+            assert len({(await play(pool, game=match))[1] for match in kept}) == 2
+
+    run(main())
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_search_survives_the_death_of_all_idle_processes(size):
+    async def main():
+        async with UciPool(program(), size=size) as pool:
+            for _ in range(3):
+                await pool.warm(size)
+                assert len(pool.processes) == size
+                for process in pool.processes:
+                    os.kill(process.pid, signal.SIGKILL)
+                assert (await pool.search(START, DEPTH)).move.uci() == "e2e4"
+            await has_room_for(pool, size)
+
+    run(main())
+
+
+def test_warming_starts_what_there_is_room_for():
+    async def main():
+        async with UciPool(program(), size=2) as pool:
+            await pool.warm()
+            assert len(pool.processes) == 1
+            await pool.warm(5)
+            assert len(pool.processes) == 2
+            await has_room_for(pool, 2)
+        with pytest.raises(PoolClosed):
+            await pool.warm()
+
+    run(main())

@@ -642,3 +642,32 @@ def test_one_that_is_closed_while_it_starts(steps, how):
             await start
 
     run(main())
+
+
+# --- which line is the last word ---
+
+EXACT = "info depth 5 score cp 40 nodes 900 pv e2e4 e7e5"
+LOW = "info depth 6 score cp -110 upperbound nodes 1000 pv e2e4 a7a6"
+OTHER = "info depth 6 score cp 90 lowerbound nodes 1000 pv d2d4"
+#: What the engine says, what it plays, and the score that counts.
+LAST_WORDS = {
+    "an exact score stays when the search is cut off": ([EXACT, LOW], "e2e4", 40),
+    "a bound is better than nothing": ([LOW], "e2e4", -110),
+    "a bound of another move that is played": ([EXACT, OTHER], "d2d4", 90),
+    "a bound of a move that is not played": ([EXACT, OTHER], "e2e4", 40),
+    "an exact score after a bound": ([LOW, EXACT], "e2e4", 40),
+    "a move that neither is of": ([EXACT, LOW], "g1f3", 40),
+}
+
+
+@pytest.mark.parametrize(("lines", "move", "score"), LAST_WORDS.values(), ids=LAST_WORDS)
+def test_a_bound_is_not_taken_for_a_score(lines, move, score):
+    async def main():
+        process = await UciProcess.start(program("Says", f"{move},{'|'.join(lines)}"))
+        result = await process.search(START, DEPTH)
+        await process.aclose()
+        return result
+
+    result = run(main())
+    assert result.move.uci() == move
+    assert [info.score.centipawns for info in result.infos] == [score]

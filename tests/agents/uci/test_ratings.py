@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.uci.errors import InvalidRatings
@@ -182,6 +182,7 @@ anything = st.recursive(
 
 
 @given(st.text() | anything.map(json.dumps))
+@settings(max_examples=50)
 def test_whatever_a_file_holds_it_is_read_or_refused(text):
     with contextlib.suppress(InvalidRatings):
         Ratings.from_json(text)

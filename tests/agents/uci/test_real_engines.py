@@ -11,6 +11,7 @@ import os
 import random
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 
 import pytest
 
@@ -168,9 +169,8 @@ LIMITS = {
     "time": Limit(time=timedelta(milliseconds=20)),
     "sudden death": Limit(clock=clock("1")),
     "increment": Limit(clock=clock("0.5+0.05")),
-    "moves to go": Limit(clock=clock("10/0.5:10/0.5")),
-    "moves to go and increment": Limit(clock=clock("40/1+0.05:0.5")),
-    "delay": Limit(clock=clock("0.5d0.05")),
+    "moves to go": Limit(clock=clock("20/0.5:10/0.5")),
+    "moves to go and increment": Limit(clock=clock("40/0.5+0.02:0.5")),
     "time for each move": Limit(clock=clock("0.1s")),
     "hardly any time": Limit(clock=clock("0.002")),
     "all at once": Limit(4, 3000, timedelta(milliseconds=20), clock("1+1")),
@@ -243,16 +243,19 @@ def test_a_long_search_can_be_stopped_and_ended(name):
 # --- whole games ---
 
 
+async def play_both_ways(game: Game, engine: Player, other: Player, color: Color) -> Game:
+    return await (play(game, engine, other) if color is Color.WHITE else play(game, other, engine))
+
+
 @pytest.mark.parametrize("color", Color)
 @pytest.mark.parametrize("name", ENGINES)
 def test_it_beats_random_or_draws(name, color):
     async def main():
         async with catalogue(name) as found:
-            players = {color: seat(found, name), color.opponent: found.seat("random", seed=1)}
-            game = Game(claims_draws=True)
-            return await play(game, players[Color.WHITE], players[Color.BLACK])
+            engine, other = seat(found, name), found.seat("random", seed=1)
+            return await play_both_ways(Game(claims_draws=True), engine, other, color)
 
-    game = run(main())
+    game = run(main(), debug=False)
     assert game.is_over
     assert game.winner is not color.opponent
 
@@ -262,34 +265,33 @@ def test_it_beats_random_or_draws(name, color):
 def test_it_plays_stockfish_to_the_end(name, color):
     async def main():
         async with catalogue(name) as found:
-            stockfish = found.seat("stockfish:8", limit=Limit(nodes=300))
-            players = {color: seat(found, name), color.opponent: stockfish}
-            game = Game(claims_draws=True)
-            return await play(game, players[Color.WHITE], players[Color.BLACK])
+            engine, other = seat(found, name), found.seat("stockfish:8", limit=Limit(nodes=100))
+            return await play_both_ways(Game(claims_draws=True), engine, other, color)
 
-    game = run(main())
+    game = run(main(), debug=False)
     assert game.is_over
-    sources = {ply.source for ply in game.plies}
-    assert len(sources) == (1 if name == "stockfish" else 2)
+    assert len({ply.source for ply in game.plies}) == (1 if name == "stockfish" else 2)
 
 
 # --- Chess960 ---
 
+#: Who is played from which start.
+STARTS = {0: "stockfish:8", 211: "random", 959: "stockfish:8"}
 
-@pytest.mark.parametrize("start", [0, 211, 518, 959])
+
+@pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("name", WITH_CHESS960)
 def test_it_plays_chess960_to_the_end(name, start):
     async def main():
         async with catalogue(name) as found:
-            stockfish = found.seat("stockfish:8", "chess960", limit=Limit(nodes=300))
             engine = seat(found, name, "chess960")
-            games = []
-            for players in ((engine, stockfish), (found.seat("random", seed=start), engine)):
-                game = Game(Position.start("chess960", start), claims_draws=True)
-                games.append(await play(game, *players))
-            return games
+            other = found.seat(STARTS[start], "chess960", seed=1, limit=Limit(nodes=100))
+            game = Game(Position.start("chess960", start), claims_draws=True)
+            return await play_both_ways(game, engine, other, Color.WHITE)
 
-    assert all(game.is_over and game.variant == "chess960" for game in run(main()))
+    game = run(main(), debug=False)
+    assert game.is_over
+    assert game.variant == "chess960"
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES.keys() - set(WITH_CHESS960)))
@@ -407,6 +409,7 @@ def test_it_finds_its_way_in_odd_positions(name):
         assert expected is None or found[case] in expected, case
 
 
+@cache
 def shuffled() -> Turn:
     """Return the end of a long game: rooks go to and fro, with a pawn's step now and then."""
     game = Game("r3k3/1ppppppp/8/8/8/8/1PPPPPPP/R3K3 w - - 0 1")
@@ -419,6 +422,7 @@ def shuffled() -> Turn:
     return Turn.of(game)
 
 
+@cache
 def wandered() -> Turn:
     """Return the end of 140 plies without a capture or a pawn's move."""
     game = Game("8/8/3k4/p7/P7/3K4/8/R6r w - - 0 1")
@@ -432,18 +436,20 @@ def wandered() -> Turn:
     return Turn.of(game)
 
 
-LONG_GAMES = {"shuffled": (shuffled, 364, 0), "wandered": (wandered, 140, 140)}
-
-
 @pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize(("deal", "plies", "quiet"), LONG_GAMES.values(), ids=LONG_GAMES)
-def test_it_follows_a_long_game(name, deal, plies, quiet):
-    turn = deal()
-    assert len(turn.plies) == plies
+def test_it_follows_long_games(name):
+    turns = [shuffled(), wandered()]
+    assert [len(turn.plies) for turn in turns] == [364, 140]
     # Only what can still be repeated is told.
-    assert position_command(turn).count(" ") == 1 + 6 + bool(quiet) + quiet
-    result = searched(name, turn)
-    assert turn.position.is_legal(result.move)
+    words = [len(position_command(turn).split()) for turn in turns]
+    assert words == [8, 8 + 1 + 140]
+
+    async def main():
+        async with UciPool(installed(name), size=1) as pool:
+            return [(await pool.search(turn, DEPTH)).move for turn in turns]
+
+    for turn, move in zip(turns, run(main()), strict=True):
+        assert turn.position.is_legal(move)
 
 
 # --- analysis ---
@@ -496,18 +502,20 @@ NO_MOVES = {
 
 
 @pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize("fen", NO_MOVES.values(), ids=NO_MOVES)
-def test_asked_for_a_move_where_there_is_none_it_answers_nonsense(name, fen):
+def test_asked_for_a_move_where_there_is_none_it_answers_nonsense(name):
     async def main():
         async with UciPool(installed(name), size=1) as pool:
             player = UciPlayer("x", pool, limit=DEPTH)
-            with pytest.raises(UciIllegalAnswer) as caught:
-                await player.decide(turn_of(fen))
+            errors = []
+            for fen in NO_MOVES.values():
+                with pytest.raises(UciIllegalAnswer) as caught:
+                    await player.decide(turn_of(fen))
+                errors.append(caught.value)
             await player.decide(Turn.of(Game()))  # nothing is broken by it
-            return caught.value
+            return errors
 
-    error = run(main())
-    assert (error.answer, error.fen) == (NONSENSE[name], fen)
+    found = [(error.answer, error.fen) for error in run(main())]
+    assert found == [(NONSENSE[name], fen) for fen in NO_MOVES.values()]
 
 
 def test_glaurung_gives_up_when_it_has_few_nodes():
