@@ -1,7 +1,8 @@
 """Settings: what the operator decides, in a TOML file and in the environment.
 
 The file is `kibitz.toml` where the program is started, or what KIBITZ_CONFIG names. Variables named
-KIBITZ_..., such as KIBITZ_ENGINE_PROCESSES, win over it. A misspelt name in the file is an error.
+KIBITZ_..., such as KIBITZ_ENGINE_PROCESSES, win over it. One that is
+empty counts as not set. A misspelt name in the file is an error.
 """
 
 from __future__ import annotations
@@ -13,8 +14,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 from pydantic import ValidationError as PydanticError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -31,11 +40,55 @@ CONFIG_VARIABLE = "KIBITZ_CONFIG"
 CONFIG_FILE = Path("kibitz.toml")
 
 EngineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$")]
+
+
+def _no_bool(value: object) -> object:
+    if isinstance(value, bool):  # which Python counts among the numbers
+        raise PydanticCustomError("no_number", "it should be a whole number")
+    return value
+
+
+def _option_value(value: object) -> object:
+    if not isinstance(value, bool | int | str):
+        message = "it should be true, false, a whole number or text"
+        raise PydanticCustomError("no_option_value", message)
+    return value
+
+
+def _command_part(part: str) -> str:
+    if not part or "\0" in part:
+        raise PydanticCustomError("no_part", "it should not be empty, and have no NUL in it")
+    return part
+
+
+def _command(value: object) -> object:
+    """Return a program alone, or a list as TOML has it, as the parts of a command."""
+    parts = [value] if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        raise PydanticCustomError("no_command", "it should be a program, or a list that starts so")
+    return tuple(
+        _expand(part) if isinstance(part, str) and not number else part
+        for number, part in enumerate(parts)
+    )
+
+
+def _folder(value: object) -> object:
+    if isinstance(value, str) and "\0" in value:
+        raise PydanticCustomError("no_folder", "it should have no NUL in it")
+    return _expand(value) if isinstance(value, str) else value
+
+
+def _expand(text: str) -> str:
+    return os.path.expanduser(text)  # noqa: PTH111 - a Path would make `engine` of `./engine`
+
+
 _Command = Annotated[
-    tuple[str, ...],
+    tuple[Annotated[str, AfterValidator(_command_part)], ...],
     Field(min_length=1),
-    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+    BeforeValidator(_command),
 ]
+#: By name. The engine itself says which there are, and what they take.
+_Options = dict[str, Annotated[bool | int | str, BeforeValidator(_option_value)]]
 
 
 class InvalidSettings(AppError):
@@ -45,13 +98,14 @@ class InvalidSettings(AppError):
 class EngineSettings(BaseModel):
     """A UCI engine that can be seated as `uci:NAME`, as one table `[engines.NAME]`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Strict: `depth = true` is a mistake and not a depth of 1.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    #: The program, or the program and its arguments. There is no shell.
+    #: The program, or the program and its arguments. There is no shell, but `~` is a home.
     command: _Command
     #: What people call it; the name, if not given.
     title: str = ""
-    options: dict[str, bool | int | str] = {}
+    options: _Options = {}
     environment: dict[str, str] = {}
     depth: int | None = Field(None, ge=1, le=MAX_DEPTH)
     nodes: int | None = Field(None, ge=1, le=MAX_NODES)
@@ -74,13 +128,21 @@ class EngineSettings(BaseModel):
 class Settings(BaseSettings):
     """All settings; made by `load_settings`."""
 
-    model_config = SettingsConfigDict(env_prefix="KIBITZ_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="KIBITZ_", env_ignore_empty=True, extra="forbid", frozen=True
+    )
 
     engines: dict[EngineName, EngineSettings] = {}
+    #: Of Stockfish, for the levels and for analysis: `{ Hash = 64, SyzygyPath = "/srv/syzygy" }`.
+    stockfish_options: _Options = {}
     #: How many processes of each UCI engine may run at a time.
-    engine_processes: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=1024)
-    #: Where what should last is kept.
-    data_folder: Path = Field(default_factory=lambda: platformdirs.user_data_path("kibitz"))
+    engine_processes: Annotated[int, BeforeValidator(_no_bool)] = Field(
+        default_factory=lambda: os.cpu_count() or 2, ge=1, le=1024
+    )
+    #: Where what should last is kept; `~` is a home.
+    data_folder: Annotated[Path, BeforeValidator(_folder)] = Field(
+        default_factory=lambda: platformdirs.user_data_path("kibitz")
+    )
 
     @property
     def ratings_file(self) -> Path:

@@ -1,13 +1,13 @@
 """What handing a move through costs us, beside python-chess's `chess.engine`: `make bench-uci`.
 
 Both let Stockfish play itself at `nodes 1000`, on one thread each, in rounds that alternate: the
-position goes out, the best move comes in, its SAN is worked out, and it is played. Only the processor
-time of our own process counts; Stockfish is another one. Ours goes the way of a match: through the
-catalogue, a player and the pool, with the move's legality checked.
+position goes out, the best move comes in, its SAN is worked out, and it is played. Only the time of
+our own process counts; Stockfish is another one. Ours goes the way of a match: through a player and
+the pool, with the move's legality checked and a reason read from the engine's last line.
 
-It is done in two ways: the engine keeps its memory during a game, or forgets it before each search, so
-that the game can be repeated. The latter is what we do by default when nodes are limited. It costs
-both sides more, since clearing the engine's memory empties the processor's caches.
+It is done in two ways: the engine keeps its memory during a game, or forgets it before each search,
+so that the game can be repeated. The latter is what we do by default when nodes are limited. It
+costs both sides more, since clearing the engine's memory empties the processor's caches.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
+import os
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -21,6 +25,9 @@ from app.cli.solve import EXAMPLES as SOLVE_EXAMPLES
 from app.cli.solve import solve
 from app.errors import AppError
 from engine import RulesError
+
+#: What a full or broken disk answers to those who write. (Typer sees to readers that go away.)
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 cli = typer.Typer(
     name="kibitz",
@@ -55,9 +62,35 @@ def _options(
 
 
 def main() -> None:
-    """Run `kibitz`: a user's mistake gets one sentence and exit code 2, never a traceback."""
+    """Run `kibitz`: a user's mistake gets one sentence and exit code 2, never a traceback.
+
+    Output that cannot be written gets one sentence, too, and exit code 1.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # Where only ASCII can be written, a question mark is better than no answer.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
     try:
-        cli()
+        try:
+            cli()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except (RulesError, AgentError, AppError) as error:
         typer.echo(f"kibitz: {error}", err=True)
         sys.exit(2)
+    except OSError as error:
+        if error.errno not in _OUTPUT_ERRORS:
+            raise
+        _forget_output()
+        with contextlib.suppress(OSError):
+            typer.echo(f"kibitz: the output cannot be written: {error.strerror}", err=True)
+        sys.exit(1)
+
+
+def _forget_output() -> None:
+    """Send what is still to be written nowhere: Python would try again as it ends, and complain."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

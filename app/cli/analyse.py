@@ -1,72 +1,103 @@
-"""`kibitz analyse`: what Stockfish thinks of a position, or of every position of a game."""
+"""`kibitz analyse`: what an engine thinks of a position, or of every position of a game."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from agents.errors import CannotPlayVariant
 from app.cli.durations import duration
+from app.cli.running import run
 from app.errors import AppError
-from engine import VARIANTS, Color, Game, Position, read_games
+from engine import VARIANTS, Color, Game, InvalidPgn, Position, read_games
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
+    from rich.progress import Progress, TaskID
 
     from agents.catalogue import Catalogue
-    from agents.uci.analyser import Analysis, Variation
-    from agents.uci.info import Score
+    from agents.uci.analyser import Analyser, Analysis, Variation
+    from agents.uci.info import Bound, Score, Wdl
     from agents.uci.limits import Limit
 
 EXAMPLES = (
     "Examples: [bold]kibitz analyse[/bold] | "
     '[bold]kibitz analyse "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq -" '
     "--lines 3[/bold] | "
-    "[bold]kibitz analyse games.pgn --nodes 50000[/bold]"
+    "[bold]kibitz analyse games.pgn --nodes 50000[/bold] | "
+    "[bold]kibitz analyse - --engine uci:toga2 --json < games.pgn[/bold]"
 )
+
+_STANDARD_INPUT = "-"
+_SIGNS = {"lowerbound": "≥", "upperbound": "≤", None: ""}
+_OPPOSITE: dict[str, str] = {"lowerbound": "upperbound", "upperbound": "lowerbound"}
 
 
 class CannotAnalyse(AppError):
-    """A file that cannot be read, or has no game."""
+    """Games that cannot be read, or a way to analyse that there is not."""
 
 
 def analyse(
     what: Annotated[
-        str, typer.Argument(help="A FEN, or a PGN file; the starting position if not given.")
+        str,
+        typer.Argument(
+            help="A FEN, a PGN file, or - for PGN from standard input; "
+            "the starting position if not given."
+        ),
     ] = "",
+    engine: Annotated[str, typer.Option(help="Who analyses: stockfish, or uci:NAME.")] = (
+        "stockfish"
+    ),
     variant: Annotated[str, typer.Option(help=f"Of a FEN; one of: {', '.join(VARIANTS)}.")] = (
         "standard"
     ),
-    lines: Annotated[int, typer.Option(min=1, max=500, help="How many variations.")] = 1,
+    lines: Annotated[
+        int, typer.Option(min=1, max=500, help="How many variations; of games, with --json only.")
+    ] = 1,
     depth: Annotated[int | None, typer.Option(help="Think so many plies deep.")] = None,
     nodes: Annotated[int | None, typer.Option(help="Look at so many positions.")] = None,
     seconds: Annotated[float | None, typer.Option(help="Think so long about each.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
 ) -> None:
-    """Tell what Stockfish thinks of a position, or of a game.
+    """Tell what Stockfish or another engine thinks of a position, or of games.
 
     A position gets its best variations. The games of a PGN file are printed with an evaluation
     after every move, for other programs to read. Without any limit it looks at 200,000 positions.
+
+    Scores, bounds and chances (won, drawn and lost; in JSON, as wdl, in thousandths) are all from
+    White's side.
+
+    A game that cannot be read or analysed is left out, with a sentence on standard error; the exit
+    code is then 1.
     """
     from agents.uci.limits import MAX_TIME, Limit
 
     time = None if seconds is None else duration(seconds, timedelta(seconds=1), MAX_TIME)
     limit = Limit(depth=depth, nodes=nodes, time=time)
-    if _names_a_file(what):
-        asyncio.run(_analyse_games(_read(Path(what)), limit, lines, as_json))
+    if engine != "stockfish" and not engine.startswith("uci:"):
+        raise CannotAnalyse(f"{engine!r} does not analyse: say stockfish or uci:NAME")
+    if what == _STANDARD_INPUT or _names_a_file(what):
+        if lines > 1 and not as_json:
+            raise CannotAnalyse("games are printed with one variation; more need --json")
+        games, count = _read(what)
+        done = run(_analyse_games(games, engine, limit, lines, as_json)) if games else 0
+        if done < count:
+            raise typer.Exit(1)
         return
     position = Position.from_fen(what, variant) if what else Position.start(variant)
-    asyncio.run(_analyse_position(position, limit, lines, as_json))
+    run(_analyse_position(position, engine, limit, lines, as_json))
 
 
-async def _analyse_position(position: Position, limit: Limit, lines: int, as_json: bool) -> None:
+async def _analyse_position(
+    position: Position, engine: str, limit: Limit, lines: int, as_json: bool
+) -> None:
     async with _catalogue() as catalogue:
-        analysis = await catalogue.analyser().analyse(position, _or_none(limit), lines=lines)
+        analysis = await catalogue.analyser(engine).analyse(position, _or_none(limit), lines=lines)
     if as_json:
         typer.echo(json.dumps(_to_json(analysis)))
         return
@@ -77,38 +108,68 @@ async def _analyse_position(position: Position, limit: Limit, lines: int, as_jso
         typer.echo(_line(position, variation))
 
 
-async def _analyse_games(games: list[Game], limit: Limit, lines: int, as_json: bool) -> None:
+async def _analyse_games(
+    games: Mapping[int, Game], engine: str, limit: Limit, lines: int, as_json: bool
+) -> int:
+    """Print games, by their numbers, with what the engine thinks; return how many it could."""
+    done = 0
+    async with _catalogue() as catalogue:
+        analyser = catalogue.analyser(engine)
+        with _progress_bar() as bar:
+            for number, game in games.items():
+                task = bar.add_task(f"game {number} of {max(games)}")
+                try:
+                    text = await _analyse_game(analyser, game, limit, lines, as_json, bar, task)
+                except CannotPlayVariant as error:
+                    _complain(f"game {number}: {error}")
+                else:
+                    typer.echo(text)
+                    done += 1
+                bar.remove_task(task)
+    return done
+
+
+async def _analyse_game(
+    analyser: Analyser,
+    game: Game,
+    limit: Limit,
+    lines: int,
+    as_json: bool,
+    bar: Progress,
+    task: TaskID,
+) -> str:
+    def show(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+
+    analyses = await analyser.analyse_game(game, _or_none(limit), lines=lines, progress=show)
+    if as_json:
+        return json.dumps({"tags": game.tags, "positions": [_to_json(each) for each in analyses]})
+    _annotate(game, analyses)
+    return game.pgn()
+
+
+def _progress_bar() -> Progress:
     from rich.console import Console
     from rich.progress import Progress
 
-    async with _catalogue() as catalogue:
-        analyser = catalogue.analyser()
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            for number, game in enumerate(games, 1):
-                task = bar.add_task(f"game {number} of {len(games)}")
-
-                def show(done: int, total: int, task: TaskID = task) -> None:
-                    bar.update(task, completed=done, total=total)
-
-                analyses = await analyser.analyse_game(
-                    game, _or_none(limit), lines=lines, progress=show
-                )
-                bar.remove_task(task)
-                if as_json:
-                    plies = [_to_json(each) for each in analyses]
-                    typer.echo(json.dumps({"tags": game.tags, "positions": plies}))
-                else:
-                    _annotate(game, analyses)
-                    typer.echo(game.pgn())
+    console = Console(stderr=True)
+    return Progress(
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,  # where it would leave an empty line
+        # Else Rich would print to its console, which is standard error, what is meant for a file.
+        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+    )
 
 
 def _annotate(game: Game, analyses: list[Analysis]) -> None:
-    """Note after every move what the position is worth, from White's side."""
+    """Note after every move what the position is worth, from White's side, where that is known."""
     for index, analysis in enumerate(analyses[1:]):
         is_mate = analysis.outcome is not None and analysis.outcome.winner is not None
-        if analysis.score is not None and not is_mate:  # mate is in the move itself
-            evaluation = analysis.score.evaluation(analysis.position.turn)
-            game.line.note(index).evaluation = evaluation
+        score = analysis.score
+        # Mate is in the move itself, and PGN has no way to say that a score is only a bound.
+        if score is not None and score.bound is None and not is_mate:
+            game.line.note(index).evaluation = score.evaluation(analysis.position.turn)
 
 
 def _line(position: Position, variation: Variation) -> str:
@@ -117,11 +178,11 @@ def _line(position: Position, variation: Variation) -> str:
         worth = f"{evaluation.centipawns / 100:+.2f}"
     else:
         worth = f"#{evaluation.mate}"
+    worth = _SIGNS[_bound(variation.score.bound, position.turn)] + worth
     chances = ""
     if variation.wdl is not None:
-        wdl = variation.wdl
-        won, lost = (wdl.win, wdl.loss) if position.turn is Color.WHITE else (wdl.loss, wdl.win)
-        chances = f"  {won / 10:.0f}/{wdl.draw / 10:.0f}/{lost / 10:.0f} %"
+        percents = (f"{each / 10:.0f}" for each in _chances(variation.wdl, position.turn))
+        chances = f"  {'/'.join(percents)} %"
     depth = "" if variation.depth is None else f"  depth {variation.depth}"
     return f"{variation.rank}. {worth:>6}{chances}{depth}  {_numbered(position, variation.san)}"
 
@@ -150,9 +211,12 @@ def _to_json(analysis: Analysis) -> dict[str, object]:
             {
                 "rank": each.rank,
                 "score": _score(each.score, turn),
-                "wdl": None if each.wdl is None else [each.wdl.win, each.wdl.draw, each.wdl.loss],
+                "bound": _bound(each.score.bound, turn),
+                "wdl": None if each.wdl is None else _chances(each.wdl, turn),
                 "depth": each.depth,
+                "seldepth": each.selective_depth,
                 "nodes": each.nodes,
+                "time_ms": None if each.time is None else each.time // timedelta(milliseconds=1),
                 "uci": [move.uci() for move in each.moves],
                 "san": list(each.san),
             }
@@ -165,6 +229,19 @@ def _score(score: Score, turn: Color) -> dict[str, int | None]:
     """Return a score from White's side, as games note it."""
     evaluation = score.evaluation(turn)
     return {"centipawns": evaluation.centipawns, "mate": evaluation.mate}
+
+
+def _bound(bound: Bound | None, turn: Color) -> str | None:
+    """Return what a bound is from White's side: Black's lower bound is White's upper one."""
+    if bound is None:
+        return None
+    return bound.value if turn is Color.WHITE else _OPPOSITE[bound.value]
+
+
+def _chances(wdl: Wdl, turn: Color) -> list[int]:
+    """Return White's chances to win, draw and lose, in thousandths."""
+    chances = [wdl.win, wdl.draw, wdl.loss]
+    return chances if turn is Color.WHITE else chances[::-1]
 
 
 def _catalogue() -> Catalogue:
@@ -180,16 +257,39 @@ def _or_none(limit: Limit) -> Limit | None:
 
 def _names_a_file(what: str) -> bool:
     try:
-        return what.lower().endswith(".pgn") or Path(what).is_file()
+        path = Path(what)
+        return what.lower().endswith(".pgn") or path.is_file() or path.is_fifo()
     except OSError:
         return False  # such as a FEN that is too long for a name
 
 
-def _read(path: Path) -> list[Game]:
+def _read(what: str) -> tuple[dict[int, Game], int]:
+    """Return the games of a file that can be read, by their numbers, and how many there are."""
+    name = "standard input" if what == _STANDARD_INPUT else what
     try:
-        games = list(read_games(path.read_text(encoding="utf-8-sig", errors="replace")))
+        if what != _STANDARD_INPUT:
+            with Path(what).open("rb") as file:
+                games, count = _read_from(file, name)
+        elif sys.stdin is None:
+            raise CannotAnalyse(f"{name} is closed")
+        else:
+            games, count = _read_from(sys.stdin.buffer, name)
     except OSError as error:
-        raise CannotAnalyse(f"{path} cannot be read: {error.strerror}") from None
-    if not games:
-        raise CannotAnalyse(f"{path} has no game")
-    return games
+        raise CannotAnalyse(f"{name} cannot be read: {error.strerror}") from None
+    if not count:
+        raise CannotAnalyse(f"{name} has no game")
+    return games, count
+
+
+def _read_from(file: BinaryIO, name: str) -> tuple[dict[int, Game], int]:
+    games: dict[int, Game] = {}
+    errors: list[InvalidPgn] = []
+    for game in read_games(file, on_error=errors.append):
+        games[len(games) + len(errors) + 1] = game
+    for error in errors:
+        _complain(f"{name}: {error}")
+    return games, len(games) + len(errors)
+
+
+def _complain(sentence: str) -> None:
+    typer.echo(f"kibitz: {sentence}", err=True)

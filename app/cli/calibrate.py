@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.durations import duration
+from engine.errors import shown
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
     from app.evaluations.calibration import Calibration, PlayedSoFar
     from app.settings import Settings
+
+#: Where there is no terminal, nothing is gained by breaking lines at 80 columns.
+_WIDTH = 120
 
 # What takes long to import (NumPy, Pydantic, Rich's bars) is imported where it is used: every other
 # command, and every completion in a shell, would wait for it too.
@@ -52,15 +57,18 @@ def calibrate(
     """Let the levels of Stockfish play each other, and rate them.
 
     Ratings are by Bradley-Terry, with 95 % intervals, on a scale where level 6 is 1320. Ctrl-C ends
-    it early: games under way are finished, and what was played counts. The exit code is 1 if the
-    levels did not come out in order; then only a file that was asked for is written.
+    it early: games under way are finished, or broken off at a second Ctrl-C, and what was played
+    counts. The exit code is 1 if the levels did not come out in order; then only a file that was
+    asked for is written.
     """
     from app.settings import load_settings
 
+    if other and no_others:
+        raise typer.BadParameter("--other and --no-others exclude each other")
     settings = load_settings()
     path = output or settings.ratings_file
     _require_writable(path)
-    others = () if no_others else None if other is None else tuple(other)
+    others = () if no_others else tuple(dict.fromkeys(other)) if other else None
     at_a_time = concurrency or os.cpu_count() or 2
     budget = duration(minutes, timedelta(minutes=1))
     run = _run(settings, others, budget, games, seed, at_a_time)
@@ -73,7 +81,9 @@ def calibrate(
         typer.echo(ratings, nl=False)
     else:
         _print(result)
-    if not result.is_ordered:
+    if not result.has_all_levels:
+        typer.echo("kibitz: not all levels were rated; play longer", err=True)
+    elif not result.is_ordered:
         typer.echo("kibitz: the levels did not come out in order; play longer", err=True)
     if is_written and not as_json:
         typer.echo(f"Written to {path}.")
@@ -95,12 +105,29 @@ async def _run(
     # Two processes for each game, so that each seat keeps the memory of its own.
     processes = settings.model_copy(update={"engine_processes": 2 * concurrency})
     async with make_catalogue(processes) as catalogue:
-        ladder = contestants(catalogue, other_engines(catalogue) if others is None else others)
+        known = other_engines(catalogue)
+        for name in others or ():
+            if name not in known:
+                names = ", ".join(known) or "none"
+                reason = f"{shown(name)} is not one (known: {names})"
+                raise typer.BadParameter(f"--other takes a UCI engine, as uci:NAME; {reason}")
+        ladder = contestants(catalogue, known if others is None else others)
         calibrator = Calibrator(catalogue, ladder, seed=seed, concurrency=concurrency)
+        bar = _progress_bar()
+
+        def end(number: signal.Signals) -> None:
+            # The terminal is gone then, and to draw on it would be an error.
+            bar.console.quiet |= number is signal.SIGHUP
+            calibrator.stop()
+
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, calibrator.stop)
+        handled = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under `nohup`
+            handled.append(signal.SIGHUP)
+        for each in handled:
+            loop.add_signal_handler(each, end, each)
         try:
-            with _progress_bar() as bar:
+            with bar:
                 task = bar.add_task("0 games", total=budget.total_seconds())
 
                 def show(played: PlayedSoFar) -> None:
@@ -109,7 +136,8 @@ async def _run(
 
                 return await calibrator.run(budget, games, show)
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            for each in handled:
+                loop.remove_signal_handler(each)
 
 
 def _progress_bar() -> Progress:
@@ -123,11 +151,15 @@ def _progress_bar() -> Progress:
 def _print(result: Calibration) -> None:
     from rich.console import Console
 
-    console = Console()
-    # Where there is no terminal, nothing is gained by breaking lines at 80 columns.
-    console.print(_table(result), width=None if console.is_terminal else 120)
-    for name, reason in result.played.left_out.items():
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(_table(result))
+    left_out = result.played.left_out
+    for name, reason in left_out.items():
         typer.echo(f"{name} was left out: {reason}.")
+    for name in (each.name for each in result.contestants if each.name not in left_out):
+        if name not in result.results:
+            typer.echo(f"{name} did not get to play; play longer.")
+        elif name not in result.ratings:
+            typer.echo(f"{name} is not linked to level 6 by games; play longer.")
     minutes = result.played.elapsed / timedelta(minutes=1)
     typer.echo(f"{result.engine}, {result.played.games} games in {minutes:.1f} minutes.")
 

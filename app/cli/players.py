@@ -32,7 +32,12 @@ def players(
             for name in catalogue.names
         }
         engine, measured_at = ratings.engine, ratings.measured_at.isoformat()
-        data = {"engine": engine, "measured_at": measured_at, "players": listed}
+        data = {
+            "engine": engine,
+            "measured_at": measured_at,
+            "anchors": dict(ratings.anchors),
+            "players": listed,
+        }
         typer.echo(json.dumps(data))
         return
     for name in catalogue.names:
@@ -40,4 +45,5 @@ def players(
         elo = "" if rated is None else str(rated)
         typer.echo(f"{name:22} {elo:12} {how.get(name, '')}".rstrip())
     date = ratings.measured_at.date()
-    typer.echo(f"\nElo measured with {ratings.engine} on {date}; stockfish:6 is 1320.")
+    anchors = "".join(f"; {name} is {elo:.0f}" for name, elo in ratings.anchors.items())
+    typer.echo(f"\nElo measured with {ratings.engine} on {date}{anchors}.")

@@ -8,6 +8,7 @@ play along.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,12 +17,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 
 from agents.catalogue import UCI, Catalogue
+from agents.errors import AgentError
 from agents.player import Player, Turn
 from agents.random_player import RandomPlayer
 from agents.uci.errors import UciError, UciFault
 from agents.uci.levels import LEVELS, STOCKFISH
 from agents.uci.limits import Limit
 from agents.uci.ratings import RatedPlayer, Ratings
+from app.errors import AppError
 from app.evaluations.bradley_terry import Rating, Tally, rate
 from app.evaluations.openings import Opening, shuffled
 from app.evaluations.pairing import choose_pair
@@ -47,6 +50,14 @@ MAX_PLIES = 300
 _MAX_FAULTS = 3
 #: What a game is thought to take before the first one, in seconds for each player.
 _FIRST_SECONDS = 1.0
+
+
+@dataclass(eq=False)
+class TooFewGames(AppError):
+    """A calibration that ended before anybody had met the anchor."""
+
+    def __str__(self) -> str:
+        return "too few games were played to rate anybody; play longer"
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,9 @@ class Calibration:
     """The result: ratings, and the results behind them."""
 
     engine: str
+    #: Of whoever is linked to the anchor by games.
     ratings: dict[str, Rating]
+    #: Of whoever has played.
     results: dict[str, Counter[str]]
     contestants: tuple[Contestant, ...]
     played: PlayedSoFar
@@ -85,10 +98,13 @@ class Calibration:
     @property
     def is_ordered(self) -> bool:
         """Whether every level came out stronger than the one below it."""
-        levels = [self.ratings.get(level.name) for level in LEVELS]
-        elos = [None if rating is None else rating.elo or rating.low for rating in levels]
-        found = [elo for elo in elos if elo is not None]
-        return len(found) == len(LEVELS) and found == sorted(set(found))
+        found = self._elos()
+        return self.has_all_levels and found == sorted(set(found))
+
+    @property
+    def has_all_levels(self) -> bool:
+        """Whether every level has an Elo, or a lower bound of it."""
+        return len(self._elos()) == len(LEVELS)
 
     def to_ratings(self) -> Ratings:
         """Return what is written to a file for the levels to read."""
@@ -97,6 +113,11 @@ class Calibration:
             for name, each in self.ratings.items()
         }
         return Ratings(self.engine, datetime.now(UTC), {ANCHOR: ANCHOR_ELO}, players)
+
+    def _elos(self) -> list[float]:
+        levels = [self.ratings[level.name] for level in LEVELS if level.name in self.ratings]
+        elos = [level.low if level.elo is None else level.elo for level in levels]
+        return [elo for elo in elos if elo is not None]
 
 
 def contestants(catalogue: Catalogue, others: tuple[str, ...]) -> list[Contestant]:
@@ -148,12 +169,17 @@ class Calibrator:
         self._first_pairs = _first_pairs(ladder)
         self._failure: UciError | None = None
         self._openings = self._endless_openings()
-        self._number = 0
+        self._number = 0  # of the last game, for its seeds
+        self._begun = 0  # games that were not broken off
         self._stopping = asyncio.Event()
+        self._tasks: list[asyncio.Task[str] | asyncio.Task[None]] = []
         self.played = PlayedSoFar()
 
     def stop(self) -> None:
-        """Let the games under way come to their end, and begin no more."""
+        """Let the games under way come to their end, and begin no more; told again, cancel them."""
+        if self._stopping.is_set():
+            while self._tasks:  # once only: what they do after that is clearing up
+                self._tasks.pop().cancel()
         self._stopping.set()
 
     async def run(
@@ -164,44 +190,67 @@ class Calibrator:
     ) -> Calibration:
         """Play, and return what came of it. `watcher` is told after every game.
 
-        Raises a `UciError` if Stockfish itself cannot be used, and `UnconnectedPlayers` if there
-        were too few games.
+        Raises a `UciError` if Stockfish itself cannot be used, and `TooFewGames` if nobody has met
+        the anchor.
         """
-        async with self._catalogue.pool(STOCKFISH).lease() as process:
-            engine = process.name
+        engine = await self._check_engines()
         began = time.monotonic()
 
+        def may_begin() -> bool:
+            self.played.elapsed = timedelta(seconds=time.monotonic() - began)
+            is_enough = max_games is not None and self._begun >= max_games
+            return not (self._stopping.is_set() or is_enough or self.played.elapsed >= budget)
+
         async def work() -> None:
-            while not self._stopping.is_set():
-                self.played.elapsed = timedelta(seconds=time.monotonic() - began)
-                is_enough = max_games is not None and self.played.games >= max_games
-                if self.played.elapsed >= budget or is_enough:
-                    return
-                await self._play_pair(watcher)
+            while may_begin():
+                await self._play_pair(may_begin, watcher)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(self._concurrency):
-                group.create_task(work())
+            self._tasks = [group.create_task(work()) for _ in range(self._concurrency)]
         if self._failure is not None:
             raise self._failure
         self.played.elapsed = timedelta(seconds=time.monotonic() - began)
         return self._result(engine)
 
-    async def _play_pair(self, watcher: Watcher | None) -> None:
+    async def _check_engines(self) -> str:
+        """Start every engine once, leave out those that cannot be, and return Stockfish's name."""
+        others = [name for name in self._ladder if _is_other(name)]
+        checks = [asyncio.create_task(self._engine_name(name)) for name in (STOCKFISH, *others)]
+        self._tasks = [*checks]
+        # Exceptions are returned, so that a check that `stop` cancels does not cancel the others.
+        engine, *answers = await asyncio.gather(*checks, return_exceptions=True)
+        for name, answer in zip(others, answers, strict=True):
+            if isinstance(answer, AgentError):
+                self.played.left_out[name] = str(answer)
+            elif isinstance(answer, Exception):
+                raise answer
+        if isinstance(engine, Exception):
+            raise engine
+        return str(engine)
+
+    async def _engine_name(self, name: str) -> str:
+        async with self._catalogue.pool(name).lease() as process:
+            return process.name
+
+    async def _play_pair(self, may_begin: Callable[[], bool], watcher: Watcher | None) -> None:
         """Play two games from one opening, colours swapped."""
         pair = self._choose()
         opening = next(self._openings)
-        self._number += 1
         for white, black in (pair, pair[::-1]):
+            if not may_begin():
+                return
+            self._begun += 1
+            self._number += 1
             seats = {
-                Color.WHITE: self._ladder[white].seat(2 * self._number + self._seed),
-                Color.BLACK: self._ladder[black].seat(2 * self._number + 1 + self._seed),
+                color: self._ladder[name].seat(_derived(self._seed, self._number, color.name))
+                for color, name in ((Color.WHITE, white), (Color.BLACK, black))
             }
             game, seconds, broken = await _play_game(seats, opening)
             if broken is not None:
                 color, error = broken
+                self._begun -= 1
                 self._note_fault(white if color is Color.WHITE else black, error)
-                self._first_pairs.append(pair)  # to be played after all
+                self._first_pairs.insert(0, pair)  # others may be linked to the anchor by it
                 return
             self._note_result(white, black, game)
             for name, color in ((white, Color.WHITE), (black, Color.BLACK)):
@@ -245,7 +294,7 @@ class Calibrator:
             return
         if name.startswith(STOCKFISH):
             self._failure = error
-            self.stop()
+            self._stopping.set()
         else:
             self.played.left_out[name] = str(error)
 
@@ -263,24 +312,52 @@ class Calibrator:
             second = results.setdefault(tally.second, Counter())
             first.update(wins=tally.wins, draws=tally.draws, losses=tally.losses)
             second.update(wins=tally.losses, draws=tally.draws, losses=tally.wins)
-        ratings = rate(tallies, {ANCHOR: ANCHOR_ELO})
+        linked = _linked_to_anchor(tallies)
+        if not linked:
+            raise TooFewGames
+        ratings = rate(linked, {ANCHOR: ANCHOR_ELO})
         return Calibration(engine, ratings, results, tuple(self._ladder.values()), self.played)
 
     def _endless_openings(self) -> Iterator[Opening]:
-        for seed in count(self._seed):
-            yield from shuffled(seed)
+        for number in count():
+            yield from shuffled(_derived(self._seed, number))
 
 
 def _first_pairs(ladder: list[Contestant]) -> list[tuple[str, str]]:
-    """Return games that link everybody to the anchor: neighbours on the ladder, and the others."""
+    """Return games that link everybody to the anchor, those next to it first, the others last.
+
+    So whoever has played is linked, whenever it ends.
+    """
     by_guess = sorted(ladder, key=lambda each: each.guess)
     rungs = [each for each in by_guess if not _is_other(each.name)]
-    pairs = [(lower.name, upper.name) for lower, upper in pairwise(rungs)]
+    outward = sorted(pairwise(rungs), key=lambda pair: max(map(_from_anchor, pair)))
+    pairs = [(lower.name, upper.name) for lower, upper in outward]
     for other in by_guess:
         if _is_other(other.name):
             nearest = min(rungs, key=lambda rung: abs(rung.guess - other.guess))
             pairs.append((nearest.name, other.name))
     return pairs
+
+
+def _from_anchor(contestant: Contestant) -> float:
+    return abs(contestant.guess - ANCHOR_ELO)
+
+
+def _linked_to_anchor(tallies: list[Tally]) -> list[Tally]:
+    """Return the results of those whom a chain of games links to the anchor."""
+    linked, found = {ANCHOR}, 0
+    while found < len(linked):
+        found = len(linked)
+        for tally in tallies:
+            if linked & {tally.first, tally.second}:
+                linked |= {tally.first, tally.second}
+    return [tally for tally in tallies if tally.first in linked]
+
+
+def _derived(*parts: object) -> int:
+    """Return a seed that depends on all of the parts, and resembles that of no others."""
+    text = "/".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
 def _is_other(name: str) -> bool:

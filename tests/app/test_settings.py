@@ -111,6 +111,41 @@ def test_the_environment_wins_over_the_file(folder, monkeypatch):
     assert sorted(settings.engines) == ["a", "b"]
 
 
+def test_an_empty_variable_is_as_good_as_not_set(folder, monkeypatch):
+    write(folder, "engine_processes = 3")
+    for name in ("ENGINE_PROCESSES", "ENGINES", "STOCKFISH_OPTIONS", "DATA_FOLDER"):
+        monkeypatch.setenv(f"KIBITZ_{name}", "")
+    settings = load_settings()
+    assert (settings.engine_processes, settings.engines) == (3, {})
+    assert settings.data_folder == platformdirs.user_data_path("kibitz")
+
+
+def test_a_tilde_is_a_home(folder, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/anna")
+    monkeypatch.setenv("KIBITZ_DATA_FOLDER", "~/kibitz")
+    write(
+        folder,
+        """
+        engines.a.command = "~/bin/a"
+        engines.b.command = ["~/b", "~"]
+        engines.c.command = "./c"
+        """,
+    )
+    settings = load_settings()
+    assert settings.data_folder == Path("/home/anna/kibitz")
+    commands = [engine.command for engine in settings.engines.values()]
+    assert commands == [("/home/anna/bin/a",), ("/home/anna/b", "~"), ("./c",)]
+
+
+def test_options_for_stockfish(folder, monkeypatch):
+    write(folder, "stockfish_options = { Hash = 32, UCI_ShowWDL = true }")
+    assert make_catalogue(load_settings()).pool("stockfish").program.options == {
+        **find_stockfish().options, "Hash": 32, "UCI_ShowWDL": True,
+    }  # fmt: skip
+    monkeypatch.setenv("KIBITZ_STOCKFISH_OPTIONS", '{"Hash": 64}')
+    assert load_settings().stockfish_options["Hash"] == 64
+
+
 def test_variables_of_others_are_none_of_our_business(monkeypatch):
     monkeypatch.setenv("ENGINE_PROCESSES", "5")
     monkeypatch.setenv("KIBITZ_COLOUR", "blue")
@@ -153,6 +188,8 @@ MISTAKES = {
     "a word for a number": ('engine_processes = "two"', "setting engine_processes is wrong"),
     "half a process": ("engine_processes = 1.5", "setting engine_processes is wrong"),
     "endless processes": ("engine_processes = inf", "setting engine_processes is wrong"),
+    "processes that are true": ("engine_processes = true", "it should be a whole number"),
+    "NUL in a folder": ('data_folder = "a\\u0000b"', "setting data_folder is wrong: it"),
     "a number for a folder": ("data_folder = 5", "setting data_folder is wrong"),
     "a list of engines": ('engines = ["x"]', "setting engines is wrong"),
     "an engine that is a text": ('engines.x = "stockfish"', "setting engines.x is wrong"),
@@ -160,6 +197,9 @@ MISTAKES = {
     "an empty command": ("[engines.x]\ncommand = []", "setting engines.x.command is wrong"),
     "a number for a command": ("[engines.x]\ncommand = 5", "setting engines.x.command is wrong"),
     "a number in a command": ("[engines.x]\ncommand = [5]", "setting engines.x.command.0 is wrong"),
+    "no text for a command": ('[engines.x]\ncommand = ""', "setting engines.x.command.0 is wrong"),
+    "an empty argument": ('[engines.x]\ncommand = ["x", ""]', "command.1 is wrong: it should"),
+    "NUL in a command": ('[engines.x]\ncommand = "a\\u0000b"', "engines.x.command.0 is wrong"),
     "a space in a name": ('[engines."a b"]\ncommand = "x"', "setting engines.a b is wrong"),
     "a colon in a name": ('[engines."uci:x"]\ncommand = "x"', "setting engines.uci:x is wrong"),
     "an empty name": ('[engines.""]\ncommand = "x"', "setting engines. is wrong"),
@@ -167,12 +207,16 @@ MISTAKES = {
     "a line break in a name": ('[engines."a\\n"]\ncommand = "x"', r"setting engines.a\n is wrong"),
     "no depth": (ENGINE + "depth = 0", "setting engines.x.depth is wrong"),
     "too much depth": (ENGINE + "depth = 201", "setting engines.x.depth is wrong"),
+    "a depth that is true": (ENGINE + "depth = true", "setting engines.x.depth is wrong"),
+    "a text for a depth": (ENGINE + 'depth = "3"', "setting engines.x.depth is wrong"),
     "no nodes": (ENGINE + "nodes = -1", "setting engines.x.nodes is wrong"),
     "too many nodes": (ENGINE + f"nodes = {10**15 + 1}", "setting engines.x.nodes is wrong"),
     "no time": (ENGINE + "move_time = 0", "setting engines.x.move_time is wrong"),
     "over a day": (ENGINE + "move_time = 86_400_001", "setting engines.x.move_time is wrong"),
     "a list for an option": (ENGINE + "options = { Hash = [1] }", "setting engines.x.options.Hash"),
-    "a fraction for an option": (ENGINE + "options = { Hash = 1.5 }", "engines.x.options.Hash"),
+    "a fraction for an option": (ENGINE + "options = { Hash = 1.5 }", "the setting engines.x"
+        ".options.Hash is wrong: it should be true, false, a whole number or text"),
+    "a fraction for Stockfish": ("stockfish_options = { Hash = 1.5 }", "stockfish_options.Hash is"),
     "a day for an option": (ENGINE + "options = { Hash = 2026-11-16 }", "engines.x.options.Hash"),
     "options in a list": (ENGINE + "options = [1]", "setting engines.x.options is wrong"),
     "a number in the environment": (ENGINE + "environment = { A = 1 }", "engines.x.environment.A"),
@@ -199,7 +243,6 @@ def check_sentence(expected: str) -> None:
 #: What the environment says, and what the sentence must name.
 VARIABLES = {
     "a word for a number": ("ENGINE_PROCESSES", "two", "setting engine_processes is wrong"),
-    "nothing for a number": ("ENGINE_PROCESSES", "", "setting engine_processes is wrong"),
     "no processes": ("ENGINE_PROCESSES", "0", "setting engine_processes is wrong"),
     "no JSON": ("ENGINES", "{", 'a variable of the environment is wrong: error parsing value for'),
     "another JSON": ("ENGINES", "[]", "setting engines is wrong"),
@@ -289,12 +332,21 @@ def test_ratings_are_read_from_the_data_folder(folder):
 def test_damaged_ratings_are_an_error_and_not_passed_over(folder, text):
     (folder / "data").mkdir()
     path = write(folder / "data", text, "ratings.json")
+    catalogue = make_catalogue(load_settings())  # whoever needs no ratings is not bothered
     with pytest.raises(InvalidRatings) as caught:
-        make_catalogue(load_settings())
+        _ = catalogue.ratings
     assert caught.value.path == str(path)
 
 
 def test_a_folder_in_the_place_of_the_ratings_is_an_error(folder):
     (folder / "data" / "ratings.json").mkdir(parents=True)
+    catalogue = make_catalogue(load_settings())
     with pytest.raises(InvalidRatings, match="Is a directory"):
-        make_catalogue(load_settings())
+        _ = catalogue.ratings
+
+
+def test_ratings_that_cannot_be_looked_for_are_an_error(folder, monkeypatch):
+    monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(folder / ("x" * 300)))
+    catalogue = make_catalogue(load_settings())
+    with pytest.raises(InvalidRatings, match="File name too long"):
+        _ = catalogue.ratings

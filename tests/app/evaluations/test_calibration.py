@@ -8,17 +8,21 @@ from datetime import timedelta
 import pytest
 
 from agents.catalogue import Catalogue
+from agents.player import Decision, Turn
+from agents.random_player import RandomPlayer
 from agents.uci.errors import UciFault, UciNotFound
 from agents.uci.limits import Limit
 from agents.uci.program import UciProgram
 from agents.uci.ratings import Ratings
-from app.evaluations.bradley_terry import UnconnectedPlayers
+from app.evaluations.bradley_terry import Rating
 from app.evaluations.calibration import (
     ANCHOR,
     ANCHOR_ELO,
     Calibration,
     Calibrator,
     Contestant,
+    PlayedSoFar,
+    TooFewGames,
     contestants,
     other_engines,
 )
@@ -53,7 +57,7 @@ def test_a_short_ladder_comes_out_in_order():
     assert None not in elos
     assert elos == sorted(elos)
     assert elos[-1] == ANCHOR_ELO
-    assert result.played.games >= 80
+    assert result.played.games == 80
     assert seen == list(range(1, result.played.games + 1))
     assert sum(sum(counts.values()) for counts in result.results.values()) == 2 * len(seen)
     assert not result.is_ordered  # not all levels took part
@@ -80,9 +84,97 @@ def test_every_contestant_is_linked_to_the_anchor_soon():
     assert set(result.ratings) == set(cheap)
 
 
-def test_too_few_games_are_no_calibration():
-    with pytest.raises(UnconnectedPlayers):
-        run(("random", "stockfish:1", "stockfish:2", ANCHOR), games=1)
+def test_there_are_no_more_games_than_asked_for():
+    result = run(("random", "stockfish:1", ANCHOR), games=3)
+    assert result.played.games == 3
+
+
+def test_games_go_outward_from_the_anchor():
+    result = run(games=2)
+    assert {ANCHOR} < set(result.ratings) <= {"stockfish:5", ANCHOR, "stockfish:7"}
+
+
+class Hanging:
+    """Never decides."""
+
+    name = "hanging"
+
+    async def decide(self, _turn: Turn) -> Decision:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def play_ladder(ladder: list[Contestant], *, until: int, seed: int = 1) -> Calibration:
+    """Let contestants play so many games, and then stop without waiting for anybody."""
+
+    async def play() -> Calibration:
+        async with Catalogue() as catalogue:
+            calibrator = Calibrator(catalogue, ladder, seed=seed)
+
+            def watch(played: PlayedSoFar) -> None:
+                if played.games == until:
+                    calibrator.stop()
+                    calibrator.stop()
+
+            return await calibrator.run(FOREVER, watcher=watch)
+
+    return asyncio.run(play())
+
+
+def test_told_to_stop_twice_it_waits_for_nobody_and_rates_what_is_finished():
+    anchor = Contestant(ANCHOR, ANCHOR_ELO, "", RandomPlayer)
+    above = Contestant("above", 1400.0, "", RandomPlayer)
+    # It hangs in its game against the anchor only, so that "lowest" is linked to nobody else.
+    seats = iter([Hanging()])
+    below = Contestant("below", 400.0, "", lambda seed: next(seats, RandomPlayer(seed)))
+    lowest = Contestant("lowest", 0.0, "", RandomPlayer)
+    result = play_ladder([lowest, below, anchor, above], until=4)
+    assert result.played.games == 4
+    assert set(result.ratings) == {ANCHOR, "above"}
+    assert set(result.results) == {ANCHOR, "above", "below", "lowest"}
+
+
+def test_without_games_against_the_anchor_there_is_no_calibration():
+    anchor = Contestant(ANCHOR, ANCHOR_ELO, "", lambda _seed: Hanging())
+    others = [Contestant(name, 0.0, "", RandomPlayer) for name in ("one", "two")]
+    with pytest.raises(TooFewGames, match="too few games were played to rate anybody"):
+        play_ladder([*others, anchor], until=2)
+
+
+def test_runs_share_no_seeds():
+    seen: dict[int, list[int]] = {1: [], 2: [], 3: []}
+    for run_seed, seeds in seen.items():
+
+        def seat(seed: int, seeds: list[int] = seeds) -> RandomPlayer:
+            seeds.append(seed)
+            return RandomPlayer(seed)
+
+        ladder = [Contestant(ANCHOR, ANCHOR_ELO, "", seat), Contestant("one", 0.0, "", seat)]
+        play_ladder(ladder, until=4, seed=run_seed)
+    together = [seed for seeds in seen.values() for seed in seeds]
+    assert len(together) == 3 * 8
+    assert len(set(together)) == len(together)
+
+
+@pytest.mark.parametrize(
+    ("elos", "is_ordered"),
+    [
+        ((-100.0, 0.0, 10.0, 20.0, 30.0, 1320.0, 1700.0, None), True),
+        ((0.0, 0.0, 10.0, 20.0, 30.0, 1320.0, 1700.0, 3000.0), False),
+        ((0.0, -100.0, 10.0, 20.0, 30.0, 1320.0, 1700.0, 3000.0), False),
+    ],
+)
+def test_levels_are_in_order_if_each_is_above_the_one_below(elos, is_ordered):
+    ratings = {
+        f"stockfish:{level}": Rating("", elo, 2000.0 if elo is None else elo - 300, elo, 9)
+        for level, elo in enumerate(elos, 1)
+    }
+    result = Calibration("Stockfish", ratings, {}, (), PlayedSoFar())
+    assert result.has_all_levels
+    assert result.is_ordered is is_ordered
+    del ratings["stockfish:3"]
+    assert not result.has_all_levels
+    assert not result.is_ordered
 
 
 @pytest.mark.parametrize(
@@ -96,13 +188,19 @@ def test_an_engine_that_breaks_is_left_out_and_its_games_do_not_count(mode, why)
     assert result.played.left_out["uci:bad"].startswith(TITLE)
     assert why in result.played.left_out["uci:bad"]
     assert "uci:bad" not in result.results
-    assert result.ratings["stockfish:5"].games >= 12
+    assert result.ratings["stockfish:5"].games == 12
 
 
-def test_a_program_that_is_not_there_is_left_out_at_once():
-    missing = {"gone": UciProgram("Gone", ("/nowhere/gone",))}
-    result = run(("stockfish:5", ANCHOR), games=4, programs=missing, others=("uci:gone",))
+def test_what_cannot_be_started_is_left_out_before_the_first_game():
+    bad = {"gone": UciProgram("Gone", ("/nowhere/gone",)), "odd": program(options={"Odd": 1})}
+    first: list[set[str]] = []
+    result = run(
+        ("stockfish:5", ANCHOR), games=1, programs=bad, others=("uci:gone", "uci:odd"),
+        watcher=lambda played: first.append(set(played.left_out)),
+    )  # fmt: skip
+    assert first == [{"uci:gone", "uci:odd"}]
     assert "was not found" in result.played.left_out["uci:gone"]
+    assert "option 'odd'" in result.played.left_out["uci:odd"]
 
 
 def test_without_stockfish_there_is_nothing_to_calibrate():
@@ -125,7 +223,7 @@ def test_told_to_stop_it_finishes_the_games_under_way():
             return await calibrator.run(FOREVER, watcher=lambda played: calibrator.stop())
 
     result = asyncio.run(play())
-    assert 1 <= result.played.games <= 4
+    assert 1 <= result.played.games <= 2
     assert result.ratings[ANCHOR].games == result.played.games
 
 
