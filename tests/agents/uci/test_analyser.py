@@ -241,6 +241,12 @@ def test_the_repetitions_of_a_game_count():
     assert alone.score.mate or alone.score.centipawns < -300
     assert of_the_game.score == Score(centipawns=0)
 
+    async def main():
+        async with UciPool(stockfish(), size=1) as pool:
+            return await Analyser(pool, NODES).analyse_game(game)
+
+    assert run(main())[-1].score == Score(centipawns=0)
+
 
 # --- the same again ---
 
