@@ -174,7 +174,9 @@ class UciPool:
         Raises `PoolClosed`, `UciNotFound`, `UciWontStart` or a `UciFault`.
         """
         async with AsyncExitStack() as leases:
-            for _ in range(min(processes, self._free)):
+            for _ in range(processes):
+                if not self._free:
+                    break  # to hold some and wait for others could be for ever
                 await leases.enter_async_context(self.lease())
 
     async def _see_off_dead(self) -> None:

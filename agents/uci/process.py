@@ -253,7 +253,8 @@ class UciProcess:
         self._listener = listener
         # Some engines ignore `go nodes`. Others count them coarsely, and may go over a little.
         self._most_nodes = None if limit.nodes is None else 2 * limit.nodes + 10_000
-        self._most_depth = limit.depth
+        # Glaurung begins with depth 2, and stopped there may have looked at nothing.
+        self._most_depth = None if limit.depth is None else limit.depth + 1
         self._stopped = False
         patience = limit.deadline(color) or self.program.patience.search
         answer = await self._ask("\n".join(commands), _Awaited.BEST_MOVE, patience)

@@ -138,7 +138,7 @@ ELSEWHERE = {
     "Bytes", "Trickles", "ManyOptions", "LoudErrors", "UntilStop", "LateAfterStop", "CountsNodes",
     "CountsNodesOnly", "CountsDepth", "DiesAfterAnswer", "AnswersTwice", "IgnoresQuit",
     "IgnoresSignals", "LeavesOrphan", "LeavesDeafOrphan", "Moody", "Remarks", "AnswersAtOnce",
-    "TellsEnvironment", "Chatters", "LeavesOrphanIdle",
+    "TellsEnvironment", "Says", "Chatters", "LeavesOrphanIdle",
 }  # fmt: skip
 
 each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)

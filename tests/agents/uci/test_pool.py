@@ -9,6 +9,7 @@ import random
 import signal
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from agents.player import Turn
 from agents.uci.errors import InvalidOption, PoolClosed, UciDied, UciFault, UciTimedOut
 from agents.uci.limits import Limit
 from agents.uci.pool import UciPool
-from agents.uci.process import UciProcess
+from agents.uci.process import SearchResult, UciProcess
 from agents.uci.program import find_stockfish
 from engine import Clock, Position, TimeControl
 from tests.support.processes import program, run, survivors, told, until
@@ -572,21 +573,26 @@ def test_after_a_storm_all_is_as_before(seed):
     size, lent, moves = 3, 0, []
 
     async def customer(pool: UciPool) -> None:
-        nonlocal lent
         mood = chance.choice([*MOODS, 1, 1, 1, 2, 2])
-        lease = pool.lease({"Hash": chance.choice((16, 32))}, game=chance.choice(games))
+        wishes = {"options": {"Hash": chance.choice((16, 32))}, "game": chance.choice(games)}
+        search = chance.choice((pool.search, partial(search_once, pool)))
         patience = chance.choice((None, None, 0, 0.001, 0.01, 0.05, 0.1))
         await asyncio.sleep(chance.uniform(0, 2))
-        async with asyncio.timeout(patience), lease as process:
+        async with asyncio.timeout(patience):
+            result = await search(START, Limit(depth=mood), **wishes)
+        assert result.move.uci() == MOODS[mood][1]  # and not what another one has asked for
+        moves.append(result.move)
+
+    async def search_once(pool: UciPool, turn: Turn, limit: Limit, **wishes: Any) -> SearchResult:
+        nonlocal lent
+        async with pool.lease(**wishes) as process:
             lent += 1
             try:
                 assert lent <= size
                 assert len([each for each in pool.processes if each.is_alive]) <= size
-                result = await process.search(START, Limit(depth=mood))
+                return await process.search(turn, limit)
             finally:
                 lent -= 1
-            assert result.move.uci() == MOODS[mood][1]  # and not what another one has asked for
-            moves.append(result.move)
 
     async def trouble(pool: UciPool, customers: list[asyncio.Task[None]]) -> None:
         while not all(each.done() for each in customers):
@@ -656,6 +662,17 @@ def test_a_search_survives_the_death_of_all_idle_processes(size):
                     os.kill(process.pid, signal.SIGKILL)
                 assert (await pool.search(START, DEPTH)).move.uci() == "e2e4"
             await has_room_for(pool, size)
+
+    run(main())
+
+
+def test_warming_by_several_at_once_does_not_lock_up():
+    async def main():
+        async with UciPool(program(), size=3) as pool:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(3):
+                    group.create_task(pool.warm(3))
+            assert len(pool.processes) == 3
 
     run(main())
 

@@ -274,7 +274,7 @@ def swapped(tally):
     return Tally(tally.second, tally.first, tally.losses, tally.draws, tally.wins)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pools(), st.randoms(use_true_random=False))
 def test_neither_order_nor_sides_nor_splitting_matter(pool, dice):
     tallies, anchors, ratings = pool
@@ -291,7 +291,7 @@ def test_neither_order_nor_sides_nor_splitting_matter(pool, dice):
     assert rate(split, dict(reversed(anchors.items()))) == ratings
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pools(), st.integers(-500, 500))
 def test_moving_the_anchors_moves_everyone(pool, by):
     tallies, anchors, ratings = pool
@@ -301,7 +301,7 @@ def test_moving_the_anchors_moves_everyone(pool, by):
             assert after == (None if before is None else pytest.approx(before + by, abs=1e-3))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pools())
 def test_turning_every_result_round_turns_the_ratings_round(pool):
     tallies, anchors, ratings = pool
@@ -316,7 +316,7 @@ def test_turning_every_result_round_turns_the_ratings_round(pool):
             assert mine == (None if other is None else pytest.approx(-other, abs=1e-3))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pools())
 def test_intervals_hold_their_estimates(pool):
     tallies, anchors, ratings = pool
