@@ -108,6 +108,10 @@ class Game:
 
     # --- playing ---
 
+    def start_clock(self, control: TimeControl) -> None:
+        """Let time run from here on: what was played before, such as an opening, took none."""
+        self._clocks = [Clock.start(control)]
+
     def play(
         self,
         move: Move | str,

@@ -25,11 +25,15 @@ class Termination(StrEnum):
     AGREEMENT = "agreement"
     RESIGNATION = "resignation"
     TIME_FORFEIT = "time_forfeit"
+    #: By a referee: a player that brought forth no legal move, a score that left no doubt, a limit.
+    RULES_INFRACTION = "rules_infraction"
+    ADJUDICATION = "adjudication"
+    MAX_PLIES = "max_plies"
     #: Ended by something that the moves do not show; a PGN tells only the result.
     UNKNOWN = "unknown"
 
 
-_WON = frozenset((Termination.CHECKMATE, Termination.RESIGNATION))
+_WON = frozenset((Termination.CHECKMATE, Termination.RESIGNATION, Termination.RULES_INFRACTION))
 _DRAWN = frozenset(
     (
         Termination.STALEMATE,
@@ -39,6 +43,7 @@ _DRAWN = frozenset(
         Termination.FIFTY_MOVES,
         Termination.THREEFOLD_REPETITION,
         Termination.AGREEMENT,
+        Termination.MAX_PLIES,
     )
 )
 _SENTENCES = {
@@ -57,6 +62,9 @@ _SENTENCES = {
     Termination.AGREEMENT: "draw by agreement",
     Termination.RESIGNATION: "{winner} wins: {loser} resigned",
     Termination.TIME_FORFEIT: "{winner} wins on time",
+    Termination.RULES_INFRACTION: "{winner} wins: {loser} made no legal move",
+    Termination.ADJUDICATION: "{winner} wins by adjudication",
+    Termination.MAX_PLIES: "draw: the match is as long as it may be",
     Termination.UNKNOWN: "{winner} wins",
 }
 _DRAWN_SENTENCES = {
@@ -66,6 +74,7 @@ _DRAWN_SENTENCES = {
         "draw with as many pieces off the board: the position occurred three times"
     ),
     Termination.TIME_FORFEIT: "draw: time ran out, but the opponent cannot win",
+    Termination.ADJUDICATION: "draw by adjudication",
     Termination.UNKNOWN: "draw",
 }
 

@@ -211,10 +211,15 @@ def _set_outcome(game: Game, result: str, termination: str) -> None:
         not isinstance(last, ChessPosition) and last.early_outcome(game.repetitions)
     ):
         return
+    winner, told = _RESULTS[result], termination.lower()
     why = Termination.UNKNOWN
-    if "time" in termination.lower():
+    if "time" in told:
         why = Termination.TIME_FORFEIT
-    game.record_outcome(Outcome(_RESULTS[result], why))
+    elif "adjudication" in told:
+        why = Termination.ADJUDICATION
+    elif "infraction" in told and winner is not None:
+        why = Termination.RULES_INFRACTION
+    game.record_outcome(Outcome(winner, why))
 
 
 # --- the moves of a game ---

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 _START_TAGS = ("SetUp", "FEN", "Variant")
 _UNKNOWN = {"Date": "????.??.??", "Result": "*"}
+#: What the standard's tag says of endings that the moves do not show.
+_TERMINATIONS = {
+    Termination.TIME_FORFEIT: "time forfeit",
+    Termination.RULES_INFRACTION: "rules infraction",
+    Termination.ADJUDICATION: "adjudication",
+    Termination.MAX_PLIES: "adjudication",
+}
 #: Stands for a space at which a line must not be broken; no comment can hold it.
 _UNBREAKABLE = "\0"
 _WRAPPER = TextWrapper(width=80, break_long_words=False, break_on_hyphens=False)
@@ -30,8 +37,8 @@ def write_game(game: Game) -> str:
     for name in _START_TAGS:
         tags.pop(name, None)  # the game knows better than what it was once given
     outcome = game.outcome
-    if outcome is not None and outcome.termination is Termination.TIME_FORFEIT:
-        tags["Termination"] = "time forfeit"
+    if outcome is not None and outcome.termination in _TERMINATIONS:
+        tags["Termination"] = _TERMINATIONS[outcome.termination]
     if game.clock is not None:
         tags["TimeControl"] = str(game.clock.control)
     standard = Position.start()

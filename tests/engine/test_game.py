@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from engine import (
+    Clock,
     Color,
     DrawNotClaimable,
     Evaluation,
@@ -17,6 +18,7 @@ from engine import (
     Position,
     Status,
     Termination,
+    TimeControl,
     UnreadableMove,
 )
 
@@ -358,3 +360,39 @@ def test_plies_are_those_of_the_game_as_it_is_now():
     assert [ply.san for ply in before] == ["e4", "e5"]
     game.line.note(0).comment = "a remark made afterwards"
     assert [ply.comment for ply in game.plies] == ["a remark made afterwards", ""]
+
+
+def test_a_clock_that_starts_after_an_opening_knows_nothing_of_it():
+    game = Game()
+    for move in ("e4", "e5", "Nf3"):
+        game.play(move)
+    game.start_clock(TimeControl.parse("2/60+5:30"))
+    assert game.clock == Clock.start(TimeControl.parse("2/60+5:30"))
+    game.play("Nc6", elapsed=timedelta(seconds=10))
+    assert game.clock.remaining(Color.BLACK) == timedelta(seconds=55)
+    assert game.clock.moves_to_go(Color.BLACK) == 1
+    for _ in range(4):
+        game.undo()
+    assert game.clock == Clock.start(TimeControl.parse("2/60+5:30"))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sentence"),
+    [
+        (Outcome(Color.WHITE, Termination.RULES_INFRACTION), "White wins: Black made no legal move"),
+        (Outcome(Color.BLACK, Termination.ADJUDICATION), "Black wins by adjudication"),
+        (Outcome(None, Termination.ADJUDICATION), "draw by adjudication"),
+        (Outcome(None, Termination.MAX_PLIES), "draw: the match is as long as it may be"),
+    ],
+)
+def test_what_a_referee_decides_is_a_sentence(outcome, sentence):
+    assert str(outcome) == sentence
+
+
+@pytest.mark.parametrize(
+    ("winner", "termination"),
+    [(None, Termination.RULES_INFRACTION), (Color.WHITE, Termination.MAX_PLIES)],
+)
+def test_a_referee_does_not_contradict_itself(winner, termination):
+    with pytest.raises(ValueError, match="winner"):
+        Outcome(winner, termination)

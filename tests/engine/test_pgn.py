@@ -335,3 +335,29 @@ def test_what_was_recorded_stands_even_after_a_fifth_repetition():
     game = next(read_games(f"{moves} 1-0"))
     assert game.repetitions() == 5
     assert game.result == "1-0"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tag", "read_as"),
+    [
+        (Outcome(Color.BLACK, Termination.TIME_FORFEIT), "time forfeit", None),
+        (Outcome(Color.WHITE, Termination.RULES_INFRACTION), "rules infraction", None),
+        (Outcome(Color.WHITE, Termination.ADJUDICATION), "adjudication", None),
+        (Outcome(None, Termination.ADJUDICATION), "adjudication", None),
+        (Outcome(None, Termination.MAX_PLIES), "adjudication", Termination.ADJUDICATION),
+    ],
+    ids=lambda value: getattr(value, "termination", None) and f"{value.result} {value.termination}",
+)
+def test_a_referees_endings_are_told_and_read(outcome, tag, read_as):
+    game = Game()
+    game.play("e4")
+    game.end(outcome)
+    text = game.pgn()
+    assert f'[Termination "{tag}"]' in text
+    (read,) = read_games(text)
+    assert read.outcome == Outcome(outcome.winner, read_as or outcome.termination)
+
+
+def test_a_draw_is_no_infraction():
+    (read,) = read_games('[Termination "rules infraction"]\n\n1. e4 1/2-1/2')
+    assert read.outcome == Outcome(None, Termination.UNKNOWN)
