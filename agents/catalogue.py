@@ -30,13 +30,18 @@ UCI = "uci"
 _UCI_KINDS = (STOCKFISH, UCI)
 
 
+def is_uci(name: str) -> bool:
+    """Return whether a name is that of a UCI engine, which thinks as far as a limit allows."""
+    return name.partition(":")[0] in _UCI_KINDS
+
+
 class Catalogue:
     """Makes players by their names. Those of one catalogue share processes and what they work out.
 
     `programs` are the UCI engines that the operator names, besides well-known ones that are
     installed; `processes` is how many of each may run at a time; `ratings_file` says how strong the
-    levels are, if it was measured here. Close it, or use it as a context, if UCI engines were
-    seated.
+    levels are, if it was measured here; `players` are more players, each by a function that makes
+    one from a seed. Close it, or use it as a context, if UCI engines were seated.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class Catalogue:
         stockfish_options: Mapping[str, Value] | None = None,
         processes: int = 2,
         ratings_file: Path | None = None,
+        players: Mapping[str, Callable[[int | None], Player]] | None = None,
     ) -> None:
         self._ratings_file = ratings_file
         known = find_well_known() | dict(programs or {})
@@ -60,6 +66,7 @@ class Catalogue:
         self._makers: dict[str, Callable[[int | None], Player]] = {
             RandomPlayer.name: RandomPlayer,
             SolverPlayer.name: lambda seed: SolverPlayer(self._solver),
+            **(players or {}),
         }
 
     async def __aenter__(self) -> Self:
@@ -117,6 +124,11 @@ class Catalogue:
             own = pool.program.limit
             return UciPlayer(name, pool, limit=limit if limit and limit.is_set else own)
         return self._makers[name](seed)
+
+    async def warm(self, name: str) -> None:
+        """Start a process of a UCI engine before it is needed; raises what `UciPool.warm` raises."""
+        if is_uci(name):
+            await self.pool(STOCKFISH if name.startswith(STOCKFISH) else name).warm()
 
     def analyser(self, name: str = STOCKFISH) -> Analyser:
         """Return an analyser by `stockfish` or `uci:NAME`; raises what `pool` raises."""

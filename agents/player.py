@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
-from engine import Clock, Game, Move, Ply, Position
+from engine import Clock, Evaluation, Game, Move, Ply, Position
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A move that a player proposed in this turn and the rules refused, and what it is told."""
+
+    #: As the player wrote it.
+    move: str
+    #: Why, in a sentence; empty if the match does not tell.
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a player is given: where the game began, every ply since, and the clock if any."""
+    """What a player is given: where the game began, every ply since, and the clock if any.
+
+    `spent` is what has gone from the mover's clock since the turn began, as after a restart;
+    `rejections` are the attempts that were refused; `draw_offered` says that the opponent's offer
+    stands.
+    """
 
     start: Position
     plies: tuple[Ply, ...] = ()
     clock: Clock | None = None
+    spent: timedelta = timedelta(0)
+    rejections: tuple[Rejection, ...] = ()
+    draw_offered: bool = False
 
     @classmethod
     def of(cls, game: Game) -> Turn:
@@ -50,10 +69,20 @@ class Advice:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a player gives back: a move, and the advice behind it."""
+    """What a player gives back: a move, resignation, draw offer or claim, and the advice behind it.
 
-    move: Move
+    The move may be text in any notation: whoever runs the game reads it. A draw is offered with a
+    move; it is claimed, or the opponent's offer is taken, with or without one.
+    """
+
+    move: Move | str | None
     advice: tuple[Advice, ...] = ()
+    #: What the player thinks of the position after its move, if it tells.
+    evaluation: Evaluation | None = None
+    resigns: bool = False
+    offers_draw: bool = False
+    accepts_draw: bool = False
+    claims_draw: bool = False
 
 
 class Player(Protocol):

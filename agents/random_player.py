@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from random import Random
+from random import Random, SystemRandom
 
 from agents.player import Decision, Turn
 from engine import Move
 
 
 class RandomPlayer:
-    """Plays legal moves at random; with the same seed and turns, the same ones."""
+    """Plays legal moves at random.
+
+    What it plays depends on the seed and the turn alone, so that a match can be resumed without
+    changing it. Without a seed it takes one that nobody knows.
+    """
 
     name = "random"
 
     def __init__(self, seed: int | None = None) -> None:
-        self._random = Random(seed)  # noqa: S311  # nothing is to be kept secret
+        self._seed = SystemRandom().getrandbits(64) if seed is None else seed
 
     async def decide(self, turn: Turn) -> Decision:
         """Return one of the legal moves."""
+        random = Random(f"{self._seed}/{len(turn.plies)}")  # noqa: S311  # nothing is kept secret
         # In a fixed order, so that a seed means the same game whatever the order of generation.
-        return Decision(self._random.choice(sorted(turn.position.legal_moves(), key=Move.uci)))
+        return Decision(random.choice(sorted(turn.position.legal_moves(), key=Move.uci)))

@@ -11,6 +11,7 @@ from agents.uci.limits import Limit
 from agents.uci.options import Value
 from agents.uci.pool import UciPool
 from agents.uci.process import SearchResult
+from engine import Color, Evaluation
 
 
 class _Game:
@@ -63,13 +64,20 @@ class UciPlayer:
             forget=forgets,
         )
         candidate = Candidate(result.move, _reason(result))
-        return Decision(result.move, (Advice(self.name, (candidate,)),))
+        return Decision(
+            result.move, (Advice(self.name, (candidate,)),), _evaluation(result, turn.position.turn)
+        )
 
     def _limit_of(self, turn: Turn) -> Limit:
         limit = self._limit
         if turn.clock is not None and turn.clock.control.is_timed:
-            limit = replace(limit, clock=turn.clock)
+            limit = replace(limit, clock=turn.clock, spent=turn.spent)
         return limit if limit.is_set else self._untimed
+
+
+def _evaluation(result: SearchResult, turn: Color) -> Evaluation | None:
+    score = result.infos[0].score if result.infos else None
+    return None if score is None else score.evaluation(turn)
 
 
 def _reason(result: SearchResult) -> str:

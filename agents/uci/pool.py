@@ -107,7 +107,7 @@ class UciPool:
         what `lease` and `UciProcess.search` raise.
         """
         now = asyncio.get_running_loop().time
-        began = now()
+        began = now() - limit.spent.total_seconds()
         is_last = False
         while True:
             try:

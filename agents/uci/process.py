@@ -205,7 +205,7 @@ class UciProcess:
     def suits(self, options: Mapping[str, Value], game: object) -> tuple[bool, bool, bool]:
         """Return how well it fits, to be compared: nothing is lost, and little to prepare."""
         ours = self.game
-        return ours is not None and ours is game, ours is None, options is self._prepared[0]
+        return ours is not None and ours is game, ours is None, options == self._prepared[0]
 
     # --- asking ---
 
@@ -314,7 +314,8 @@ class UciProcess:
         if variant not in plays:
             raise CannotPlayVariant(self.title, variant, tuple(plays))
         prepared, was_chess960 = self._prepared
-        if options is prepared and is_chess960 == was_chess960:
+        is_same = options is prepared or options == prepared  # two players may want the same
+        if is_same and is_chess960 == was_chess960:
             return []
         defaults = {name: value for name, value in _DEFAULTS.items()
                     if self.options.accepts(name, value)}  # fmt: skip
