@@ -1,0 +1,1 @@
+"""Matches, events, plies and the ledger, kept in SQLite or in Postgres."""

@@ -1,0 +1,201 @@
+"""Matches in the database: made, found, listed and claimed; `batch` writes how they go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from app.persistence import events as event_log
+from app.persistence import workers
+from app.persistence.records import EventRecord, MatchRecord
+from app.persistence.tables import UNFINISHED, Match, MatchTag
+
+#: What a human seat is called.
+HUMAN = "human"
+
+_NAMES = tuple(field.name for field in fields(MatchRecord) if field.name != "tags")
+_MATCHES = select(*(getattr(Match, name) for name in _NAMES))
+_INSERT = insert(Match)
+_INSERT_TAGS = insert(MatchTag)
+_FIND = _MATCHES.where(Match.id == bindparam("match"))
+_FIND_BY_KEY = _MATCHES.where(
+    Match.client == bindparam("by_client"), Match.idempotency_key == bindparam("by_key")
+)
+_TAGS = (
+    select(MatchTag.match_id, MatchTag.tag)
+    .where(MatchTag.match_id.in_(bindparam("matches", expanding=True)))
+    .order_by(MatchTag.match_id, MatchTag.number)
+)
+_COUNTS = select(Match.status, func.count().label("total")).group_by(Match.status)
+_UNFINISHED = (
+    select(func.count())
+    .select_from(Match)
+    .where(Match.client == bindparam("by_client"), Match.status.in_(UNFINISHED))
+)
+_CLAIMABLE_STATUSES = ("created", "running")
+_OWNERS = (
+    select(Match.owner)
+    .where(Match.status.in_(_CLAIMABLE_STATUSES), Match.owner.is_not(None))
+    .distinct()
+)
+_CLAIMABLE = (
+    select(Match.id)
+    .where(
+        Match.status.in_(_CLAIMABLE_STATUSES),
+        or_(Match.owner.is_(None), Match.owner.in_(bindparam("dead", expanding=True))),
+        or_(Match.white == HUMAN, Match.black == HUMAN) == bindparam("humans"),
+    )
+    .order_by(Match.id)
+    .limit(bindparam("most"))
+)
+_OWNED = (
+    select(Match.status, Match.owner, Match.epoch)
+    .where(Match.id == bindparam("match"))
+    .with_for_update()
+)
+_CLAIM = (
+    update(Match)
+    .where(Match.id == bindparam("match"), Match.epoch == bindparam("old_epoch"))
+    .values(owner=bindparam("new_owner"), epoch=Match.epoch + 1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchFilter:
+    """Which matches to list; what is None does not matter."""
+
+    status: str | None = None
+    player: str | None = None
+    variant: str | None = None
+    evaluation: str | None = None
+    tag: str | None = None
+
+
+def insert_match(
+    connection: Connection, record: MatchRecord, events: Sequence[EventRecord]
+) -> tuple[EventRecord, ...]:
+    """Store a new match with its first events, and return these with their positions.
+
+    Raises an `IntegrityError`, of which `Database.write` makes `StorageRefused`, if the id or the
+    client's idempotency key is there already.
+    """
+    event_log.take_turn(connection)
+    connection.execute(_INSERT, {name: getattr(record, name) for name in _NAMES})
+    if record.tags:
+        rows = [
+            {"match_id": record.id, "number": number, "tag": tag}
+            for number, tag in enumerate(record.tags, 1)
+        ]
+        connection.execute(_INSERT_TAGS, rows)
+    return event_log.append(connection, events)
+
+
+def find_match(connection: Connection, match_id: str) -> MatchRecord | None:
+    """Return a match, or None."""
+    return _first(connection, connection.execute(_FIND, {"match": match_id}).all())
+
+
+def find_by_key(connection: Connection, client: str, idempotency_key: str) -> MatchRecord | None:
+    """Return the match that a client started with an idempotency key, or None."""
+    parameters = {"by_client": client, "by_key": idempotency_key}
+    return _first(connection, connection.execute(_FIND_BY_KEY, parameters).all())
+
+
+def list_matches(
+    connection: Connection,
+    filter: MatchFilter,  # noqa: A002
+    before: str | None,
+    limit: int,
+) -> list[MatchRecord]:
+    """Return matches, the newest first, from the one that precedes an id on."""
+    query = _filtered(filter)
+    if before is not None:
+        query = query.where(Match.id < before)
+    rows = connection.execute(query.order_by(Match.id.desc()).limit(limit)).all()
+    return _records(connection, rows)
+
+
+def count_by_status(connection: Connection) -> dict[str, int]:
+    """Return how many matches there are of each status that occurs."""
+    return {row.status: row.total for row in connection.execute(_COUNTS)}
+
+
+def unfinished_of(connection: Connection, client: str) -> int:
+    """Return how many matches of a client are not finished."""
+    count: int = connection.execute(_UNFINISHED, {"by_client": client}).scalar_one()
+    return count
+
+
+def claim(connection: Connection, match_id: str, worker: str, *, by_force: bool) -> int | None:
+    """Make a worker the owner of a match, and return the new epoch.
+
+    Returns None if there is no such match, if it is finished, or if a living worker owns it and it
+    is not taken by force.
+    """
+    row = connection.execute(_OWNED, {"match": match_id}).one_or_none()
+    if row is None or row.status not in UNFINISHED:
+        return None
+    owners = [] if by_force or row.owner is None else [row.owner]
+    if len(workers.dead_of(connection, owners, worker)) < len(owners):
+        return None
+    connection.execute(_CLAIM, {"match": match_id, "old_epoch": row.epoch, "new_owner": worker})
+    epoch: int = row.epoch + 1
+    return epoch
+
+
+def claimable(
+    connection: Connection, worker: str, limit: int, *, humans: bool = False
+) -> list[str]:
+    """Return ids of matches to be run that no living worker owns, the oldest first.
+
+    They are those without a human in a seat, or else only those with one.
+    """
+    owners = [owner for owner in connection.scalars(_OWNERS) if owner is not None]
+    dead = workers.dead_of(connection, owners, worker)
+    found = connection.execute(_CLAIMABLE, {"dead": sorted(dead), "humans": humans, "most": limit})
+    return [match_id for (match_id,) in found]
+
+
+def _filtered(filter: MatchFilter) -> Select[Any]:  # noqa: A002
+    rules = []
+    if filter.status is not None:
+        rules.append(Match.status == filter.status)
+    if filter.player is not None:
+        rules.append(or_(Match.white == filter.player, Match.black == filter.player))
+    if filter.variant is not None:
+        rules.append(Match.variant == filter.variant)
+    if filter.evaluation is not None:
+        rules.append(Match.evaluation_id == filter.evaluation)
+    if filter.tag is not None:
+        tagged = and_(MatchTag.match_id == Match.id, MatchTag.tag == filter.tag)
+        rules.append(exists().where(tagged))
+    return _MATCHES.where(*rules)
+
+
+def _first(connection: Connection, rows: Sequence[Row[Any]]) -> MatchRecord | None:
+    records = _records(connection, rows)
+    return records[0] if records else None
+
+
+def _records(connection: Connection, rows: Sequence[Row[Any]]) -> list[MatchRecord]:
+    if not rows:
+        return []
+    tags: dict[str, list[str]] = {}
+    for match_id, tag in connection.execute(_TAGS, {"matches": [row.id for row in rows]}):
+        tags.setdefault(match_id, []).append(tag)
+    return [MatchRecord(**row._mapping, tags=tuple(tags.get(row.id, ()))) for row in rows]
