@@ -31,7 +31,7 @@ from agents.uci.levels import LEVELS, STOCKFISH
 from agents.uci.limits import Limit
 from agents.uci.player import UciPlayer
 from agents.uci.program import find_stockfish
-from app.evaluations.openings import OPENINGS
+from app.matches.openings import OPENINGS
 from engine import Game
 
 NODES, PLIES, ROUND = 1000, 2000, 50

@@ -26,8 +26,8 @@ from agents.uci.limits import Limit
 from agents.uci.ratings import RatedPlayer, Ratings
 from app.errors import AppError
 from app.evaluations.bradley_terry import Rating, Tally, rate
-from app.evaluations.openings import Opening, shuffled
 from app.evaluations.pairing import choose_pair
+from app.matches.openings import Opening, shuffled
 from engine import Color, Game
 
 #: What fixes the scale: skill 0 at depth 1 is 1320.
@@ -380,7 +380,10 @@ async def _play_game(
         except UciError as error:
             return game, seconds, (color, error)
         seconds[color] += time.monotonic() - began
-        game.play(decision.move)
+        if decision.move is None:
+            game.resign()
+        else:
+            game.play(decision.move)
     return game, seconds, None
 
 

@@ -1,7 +1,8 @@
-"""Openings from which evaluations start, so that the same two players do not repeat one game.
+"""Openings from which matches start, so that the same two players do not repeat one game.
 
 Well-known lines of four to ten plies after which White is to move and neither side stands much
-better, spread over all volumes of the Encyclopaedia of Chess Openings (ECO).
+better, spread over all volumes of the Encyclopaedia of Chess Openings (ECO). Matches are stored
+with these names, so a line that is here stays as it is.
 """
 
 from __future__ import annotations
@@ -35,6 +36,14 @@ def shuffled(seed: int) -> list[Opening]:
     Each opening draws its own lot, so the others keep their order when one is added or removed.
     """
     return sorted(OPENINGS, key=lambda opening: _lot(seed, opening.name))
+
+
+def find_opening(name: str) -> Opening | None:
+    """Return an opening by its name, or the first of an ECO code, in any case, or None."""
+    wanted = name.strip().casefold()
+    by_name = (each for each in OPENINGS if each.name.casefold() == wanted)
+    by_code = (each for each in OPENINGS if each.eco.casefold() == wanted)
+    return next(by_name, None) or next(by_code, None)
 
 
 def _lot(seed: int, name: str) -> bytes:

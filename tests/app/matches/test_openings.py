@@ -7,7 +7,7 @@ import chess
 import chess.engine
 import pytest
 
-from app.evaluations.openings import OPENINGS, shuffled
+from app.matches.openings import OPENINGS, shuffled
 from engine import Color, Position
 
 STOCKFISH = shutil.which("stockfish") or "/usr/games/stockfish"

@@ -1,0 +1,1 @@
+"""Matches: games between two seats, with their settings, event log and owner."""

@@ -1,0 +1,132 @@
+"""Commands: what people may ask of a match while it is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from app.matches.match import Match
+from engine import Color
+
+
+class Command(Protocol):
+    """Something asked of a match."""
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Do it, or raise a `MatchError` or `MoveError`; then nothing has changed."""
+
+
+@dataclass(frozen=True)
+class PlayMove:
+    """A human seat moves, in any notation that the rules engine reads."""
+
+    color: Color
+    move: str
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Play the move."""
+        match.refuse_unless_may_move(self.color)
+        match.play(self.move, at, source=match.settings.player(self.color).name)
+
+
+@dataclass(frozen=True)
+class Resign:
+    """A human seat resigns."""
+
+    color: Color
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Resign."""
+        match.resign(self.color, at)
+
+
+class DrawAction(StrEnum):
+    """What a seat may do about a draw."""
+
+    OFFER = "offer"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CLAIM = "claim"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A human seat offers, accepts, declines or claims a draw, the last perhaps with a move."""
+
+    color: Color
+    action: DrawAction
+    move: str | None = None
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Do that about a draw."""
+        match self.action:
+            case DrawAction.OFFER:
+                match.offer_draw(self.color, at)
+            case DrawAction.ACCEPT:
+                match.accept_draw(self.color, at)
+            case DrawAction.DECLINE:
+                match.decline_draw(self.color, at)
+            case DrawAction.CLAIM:
+                match.claim_draw(self.color, self.move, at)
+
+
+class TakebackAction(StrEnum):
+    """What a seat may do about taking back."""
+
+    ASK = "ask"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+
+
+@dataclass(frozen=True)
+class Takeback:
+    """A human seat asks to take back its last move, or answers the opponent who asked."""
+
+    color: Color
+    action: TakebackAction = TakebackAction.ASK
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Do that about taking back; a player that is no human always agrees."""
+        match self.action:
+            case TakebackAction.ASK:
+                match.ask_takeback(self.color, at)
+                opponent = self.color.opponent
+                if not match.settings.player(opponent).is_human and match.takeback is self.color:
+                    match.grant_takeback(opponent, at)
+            case TakebackAction.ACCEPT:
+                match.grant_takeback(self.color, at)
+            case TakebackAction.DECLINE:
+                match.decline_takeback(self.color, at)
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Stop the clocks."""
+
+    reason: str = ""
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Pause."""
+        match.pause(at, self.reason)
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Let a paused match go on."""
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Resume."""
+        match.resume(at)
+
+
+@dataclass(frozen=True)
+class Abort:
+    """End a match without a result."""
+
+    reason: str = ""
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Abort."""
+        match.abort(at, self.reason)
