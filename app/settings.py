@@ -8,10 +8,14 @@ empty counts as not set. A misspelt name in the file is an error.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
+from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import (
@@ -20,12 +24,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SecretStr,
     StringConstraints,
 )
 from pydantic import ValidationError as PydanticError
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -78,10 +84,77 @@ def _folder(value: object) -> object:
     return _expand(value) if isinstance(value, str) else value
 
 
+def _parts(value: object) -> object:
+    """Return a text with commas, or a list as TOML has it, as parts without the spaces around."""
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list | tuple):
+        raise PydanticCustomError("no_parts", "it should be text with commas, or a list of texts")
+    return tuple(part.strip() if isinstance(part, str) else part for part in value)
+
+
+def _token(value: object) -> object:
+    """Read one token. What is wrong is said without it, since it may be a secret."""
+    if isinstance(value, ApiToken):
+        return value
+    if not isinstance(value, str):
+        raise PydanticCustomError("no_token", "a token should be text")
+    scope, colon, secret = value.rpartition(":")
+    if colon and scope not in tuple(Scope):
+        raise PydanticCustomError("no_scope", "before the colon of a token is `read` or `write`")
+    if not _TOKEN.fullmatch(secret):
+        raise PydanticCustomError(
+            "no_token", "a token has 8 to 200 letters, digits or any of ._~+/=-, and no others"
+        )
+    return ApiToken(Scope(scope or Scope.WRITE), SecretStr(secret))
+
+
+def _tokens(tokens: tuple[ApiToken, ...]) -> tuple[ApiToken, ...]:
+    if len({token.secret.get_secret_value() for token in tokens}) < len(tokens):
+        raise PydanticCustomError("same_token", "the same token is there twice")
+    return tokens
+
+
+def _host_name(name: str) -> str:
+    address = name.removeprefix("[").removesuffix("]")
+    try:
+        return str(ip_address(address))
+    except ValueError:
+        if not _HOST_NAME.fullmatch(name):
+            message = "it should be a name or an address, without a port"
+            raise PydanticCustomError("no_host", message) from None
+    return name.lower()
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
 def _expand(text: str) -> str:
     return os.path.expanduser(text)  # noqa: PTH111 - a Path would make `engine` of `./engine`
 
 
+#: What `Authorization: Bearer` can carry.
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{8,200}")
+_HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+
+
+class Scope(StrEnum):
+    """What a token lets do. Who may write may read, too."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A token that clients show, and what it lets them do. It is never printed."""
+
+    scope: Scope
+    secret: SecretStr
+
+
+_WholeNumber = Annotated[int, BeforeValidator(_no_bool)]
 _Command = Annotated[
     tuple[Annotated[str, AfterValidator(_command_part)], ...],
     Field(min_length=1),
@@ -129,20 +202,69 @@ class Settings(BaseSettings):
     """All settings; made by `load_settings`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KIBITZ_", env_ignore_empty=True, extra="forbid", frozen=True
+        env_prefix="KIBITZ_",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     engines: dict[EngineName, EngineSettings] = {}
     #: Of Stockfish, for the levels and for analysis: `{ Hash = 64, SyzygyPath = "/srv/syzygy" }`.
     stockfish_options: _Options = {}
     #: How many processes of each UCI engine may run at a time.
-    engine_processes: Annotated[int, BeforeValidator(_no_bool)] = Field(
+    engine_processes: _WholeNumber = Field(
         default_factory=lambda: os.cpu_count() or 2, ge=1, le=1024
     )
     #: Where what should last is kept; `~` is a home.
     data_folder: Annotated[Path, BeforeValidator(_folder)] = Field(
         default_factory=lambda: platformdirs.user_data_path("kibitz")
     )
+    #: Where matches are kept: `postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///FILE`; without
+    #: it, a file in the data folder. It may hold a password, so it is never printed.
+    database: SecretStr | None = None
+
+    #: The address to listen on. Any but a loopback one needs tokens.
+    host: Annotated[str, AfterValidator(_host_name)] = "127.0.0.1"
+    #: 0 is any that is free.
+    port: _WholeNumber = Field(default=8000, ge=0, le=65535)
+    #: Who may do what: `read:SECRET`, `write:SECRET` or `SECRET`, which may write; with commas
+    #: between them. Without any, everyone who can reach the service may do everything.
+    api_tokens: Annotated[
+        tuple[Annotated[ApiToken, BeforeValidator(_token)], ...],
+        NoDecode,
+        BeforeValidator(_parts),
+        AfterValidator(_tokens),
+    ] = ()
+    #: Whether to listen on any address though there are no tokens.
+    allow_open: bool = False
+    #: Names by which the service is reached, besides those of loopback, with commas between them.
+    allowed_hosts: Annotated[
+        tuple[Annotated[str, AfterValidator(_host_name)], ...], NoDecode, BeforeValidator(_parts)
+    ] = ()
+
+    #: The longest body of a request.
+    max_body_bytes: _WholeNumber = Field(default=256_000, ge=1_000, le=100_000_000)
+    #: How many streams of events may be open at a time, and how many of them by one client.
+    max_streams: _WholeNumber = Field(default=5_000, ge=1, le=1_000_000)
+    max_streams_per_client: _WholeNumber = Field(default=2_000, ge=1, le=1_000_000)
+    #: How many matches of one client may be unfinished at a time.
+    max_matches_per_client: _WholeNumber = Field(default=1_000, ge=1, le=1_000_000)
+    #: How many matches a client may start at once, and again in every minute after.
+    starts_per_minute: _WholeNumber = Field(default=600, ge=1, le=1_000_000)
+    #: How many matches are played at a time; more wait for their turn.
+    concurrent_matches: _WholeNumber = Field(default=100, ge=1, le=100_000)
+
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lower)
+    ] = "info"
+
+    @property
+    def database_url(self) -> str:
+        """Where matches are kept, password and all."""
+        if self.database is not None:
+            return self.database.get_secret_value()
+        return f"sqlite:///{self.data_folder / 'kibitz.db'}"
 
     @property
     def ratings_file(self) -> Path:
@@ -167,13 +289,13 @@ def config_file() -> Path:
     return Path(os.environ.get(CONFIG_VARIABLE) or CONFIG_FILE)
 
 
-def load_settings() -> Settings:
-    """Read the settings, or raise `InvalidSettings`."""
+def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - what they may be is checked here
+    """Read the settings, or raise `InvalidSettings`. What is given here wins over all else."""
     path = config_file()
     if os.environ.get(CONFIG_VARIABLE) and not path.is_file():
         raise InvalidSettings(f"{CONFIG_VARIABLE} names {path}, which is no file")
     try:
-        return Settings()
+        return Settings(**given)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidSettings(f"{path} is not TOML: {error}") from None
     except UnicodeDecodeError:

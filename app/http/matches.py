@@ -1,0 +1,264 @@
+"""Routes of matches: start one, list them, look at one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from pydantic import Field, StringConstraints
+
+from agents.errors import AgentError, CannotPlayVariant, UnknownPlayer
+from agents.uci.errors import InvalidLevel
+from app.http import match_commands, match_games
+from app.http.dependencies import GatesOf, ReadScope, WriteScope
+from app.http.errors import AtFault, Kind, problems
+from app.http.match_answers import MatchCreated, MatchList, MatchWithLedger
+from app.http.match_dependencies import NO_MATCH, PREFIX, MatchesOf, MatchId
+from app.http.match_schemas import TEXT_PATTERN, MatchBody, PlayerName, Tag
+from app.http.paging import PAGE, PageQuery, cursor_of, id_of, json_response, page_response
+from app.http.replies import Replies, Reply
+from app.http.schemas import VariantName
+from app.matches.errors import (
+    CannotDo,
+    InvalidSettings,
+    KeyReused,
+    MatchError,
+    MatchIsOver,
+    MatchNotFound,
+    NotAHumanSeat,
+    NotYourTurn,
+    TooManyMatches,
+    WrongSeatToken,
+)
+from app.matches.events import dumps
+from app.matches.match import MatchStatus
+from app.matches.service import Created, MatchService, state_of
+from app.matches.storing import settings_of
+from app.persistence.matches import MatchFilter
+from app.persistence.records import LedgerTotals
+from engine import Color, RulesError
+
+#: For `install_handlers`.
+MATCH_KINDS: dict[type[Exception], Kind] = {
+    MatchError: Kind(409, "match", "The match does not allow this"),
+    MatchNotFound: Kind(404, "match-not-found", "There is no such match"),
+    MatchIsOver: Kind(409, "match-over", "The match is over"),
+    NotAHumanSeat: Kind(403, "not-a-human-seat", "No human plays in the match"),
+    WrongSeatToken: Kind(403, "wrong-seat-token", "The token opens no seat of the match"),
+    NotYourTurn: Kind(409, "not-your-turn", "The other side is to move"),
+    CannotDo: Kind(409, "not-now", "That makes no sense as the match stands"),
+    KeyReused: Kind(422, "idempotency-key-reused", "The key was used for another request"),
+    TooManyMatches: Kind(
+        429, "too-many-unfinished-matches", "Too many unfinished matches", retry_after=60
+    ),
+    InvalidSettings: Kind(422, "invalid-settings", "The match cannot be played like that"),
+}
+
+_REVALIDATE = "private, no-cache"
+
+router = APIRouter(prefix=PREFIX, tags=["matches"])
+#: All routers of matches.
+ROUTERS = (router, match_games.router, match_commands.router)
+
+
+def _header(description: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string"}}
+
+
+async def _replies(request: Request) -> Replies:
+    state = request.app.state
+    if not hasattr(state, "replies"):
+        state.replies = Replies()
+    replies: Replies = state.replies
+    return replies
+
+
+_RepliesOf = Annotated[Replies, Depends(_replies)]
+_IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[!-~]{1,255}$",
+        description="Any text without spaces, such as a UUID. Who sends the same request with the "
+        "same key again gets the first reply again, and starts nothing.",
+        examples=["5f0c1f0e-6a52-4a8e-9d7a-1c7b3a5e2f11"],
+    ),
+]
+
+
+class _ListQuery(PageQuery):
+    status: MatchStatus | None = None
+    player: PlayerName | None = Field(None, description="The name of a player of either side.")
+    variant: VariantName | None = None
+    evaluation: Annotated[str, StringConstraints(max_length=36, pattern=TEXT_PATTERN)] | None = (
+        Field(None, description="The id of the evaluation that started it.")
+    )
+    tag: Tag | None = None
+
+
+# --- starting ---
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Start a match",
+    response_model=MatchCreated,
+    responses={
+        201: {
+            "description": "It is started, or was by the same request with the same key.",
+            "headers": {
+                "Location": _header("Where the match is."),
+                "Idempotency-Replayed": _header("`true` if it was started before."),
+            },
+        },
+        **problems(400, 401, 403, 413, 415, 422, 429, 503),
+    },
+)
+async def create(
+    body: MatchBody,
+    client: WriteScope,
+    gates: GatesOf,
+    matches: MatchesOf,
+    replies: _RepliesOf,
+    key: _IdempotencyKey = None,
+) -> Response:
+    """Start a match between two players, and return it with the secret tokens of its human seats.
+
+    It is played in the background; `/events` tells how it goes. The tokens are shown only here.
+    """
+    if key is None:
+        gates.starts.check(client.name)
+        return _created(_reply(await _create(matches, body, client.name)))
+    digest = body.digest()
+    async with replies.turn(client.name, key):
+        reply = replies.find(client.name, key, digest)
+        if reply is not None:
+            return _created(reply, is_repeated=True)
+        gates.starts.check(client.name)
+        created = await _create(matches, body, client.name, key, digest)
+        reply = _reply(created, digest)
+        if not created.is_repeated:
+            replies.keep(client.name, key, reply)
+    return _created(reply, is_repeated=created.is_repeated)
+
+
+async def _create(
+    matches: MatchService,
+    body: MatchBody,
+    client: str,
+    key: str | None = None,
+    digest: str | None = None,
+) -> Created:
+    with _naming_fields(body):
+        return await matches.create(
+            body.settings(), client=client, idempotency_key=key, request_digest=digest
+        )
+
+
+@contextmanager
+def _naming_fields(body: MatchBody) -> Iterator[None]:
+    """Name the field at fault in what keeps a match from being started."""
+    try:
+        yield
+    except InvalidSettings as error:
+        cause = error.__cause__
+        # The rules' own error has a kind, and more to tell.
+        raise AtFault(cause if isinstance(cause, RulesError) else error, error.field) from error
+    except AgentError as error:
+        match error:
+            case UnknownPlayer(name=name) | CannotPlayVariant(player=name):
+                pass
+            case InvalidLevel(level=level):
+                name = f"stockfish:{level}"
+            case _:
+                raise
+        raise AtFault(error, "white" if body.white.name == name else "black") from error
+
+
+def _reply(created: Created, digest: str = "") -> Reply:
+    record = created.record
+    humans = (color for color in Color if settings_of(record).player(color).is_human)
+    seats = {color.value: {"token": created.tokens.get(color)} for color in humans}
+    content = dumps(state_of(record) | {"seats": seats})
+    return Reply(digest, f"{PREFIX}/{record.id}", content)
+
+
+def _created(reply: Reply, *, is_repeated: bool = False) -> Response:
+    headers = {"Location": reply.location}
+    if is_repeated:
+        headers["Idempotency-Replayed"] = "true"
+    return json_response(reply.content, 201, headers)
+
+
+# --- finding ---
+
+
+@router.get(
+    "",
+    summary="List matches",
+    response_model=MatchList,
+    responses={
+        200: PAGE,
+        **problems(401, 422, 503),
+    },
+)
+async def index(
+    request: Request, query: Annotated[_ListQuery, Query()], matches: MatchesOf, _: ReadScope
+) -> Response:
+    """Return matches, the newest first, page by page; filters can be combined."""
+    wanted = MatchFilter(query.status, query.player, query.variant, query.evaluation, query.tag)
+    before = None if query.cursor is None else id_of(query.cursor)
+    records = await matches.list(wanted, before, query.limit + 1)
+    shown_records = records[: query.limit]
+    following = cursor_of(shown_records[-1].id) if len(records) > query.limit else None
+    listed = [state_of(record, with_moves=False) for record in shown_records]
+    return page_response(request, {"matches": listed}, following)
+
+
+@router.get(
+    "/{match_id}",
+    summary="Look at a match",
+    response_model=MatchWithLedger,
+    responses={
+        200: {"headers": {"ETag": _header("Changes whenever the match does.")}},
+        304: {"description": "It has not changed since the `ETag` in `If-None-Match`."},
+        **problems(401, 404, 503, s404=NO_MATCH),
+    },
+)
+async def show(
+    match_id: MatchId,
+    matches: MatchesOf,
+    _: ReadScope,
+    if_none_match: Annotated[
+        str | None, Header(description="An `ETag` from before, to ask whether it has changed.")
+    ] = None,
+) -> Response:
+    """Return where a match stands: position, legal moves, clocks, outcome, and what it cost."""
+    record, ledger = await matches.find_with_ledger(match_id)
+    tag = f'"{record.last_sequence}-{ledger.calls}"'
+    headers = {"ETag": f"W/{tag}", "Cache-Control": _REVALIDATE}
+    if if_none_match is not None and _names(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
+    return json_response(state_of(record) | {"ledger": _ledger(ledger)}, headers=headers)
+
+
+# --- telling ---
+
+
+def _ledger(totals: LedgerTotals) -> dict[str, Any]:
+    cost = totals.cost_usd
+    return {
+        "calls": totals.calls,
+        "prompt_tokens": totals.prompt_tokens,
+        "completion_tokens": totals.completion_tokens,
+        "cost_usd": None if cost is None else f"{cost:f}",
+    }
+
+
+def _names(if_none_match: str, tag: str) -> bool:
+    """Return whether an `If-None-Match` names a tag, weakly as RFC 9110 has it."""
+    given = (each.strip().removeprefix("W/") for each in if_none_match.split(","))
+    return any(each in ("*", tag) for each in given)
