@@ -126,7 +126,7 @@ class Catalogue:
         return self._makers[name](seed)
 
     async def warm(self, name: str) -> None:
-        """Start a process of a UCI engine before it is needed; raises what `UciPool.warm` raises."""
+        """Start a process of a UCI engine before it is needed; raises what `warm` of it raises."""
         if is_uci(name):
             await self.pool(STOCKFISH if name.startswith(STOCKFISH) else name).warm()
 

@@ -76,8 +76,11 @@ class UciPlayer:
 
 
 def _evaluation(result: SearchResult, turn: Color) -> Evaluation | None:
-    score = result.infos[0].score if result.infos else None
-    return None if score is None else score.evaluation(turn)
+    """Return what the engine thinks of its move, unless the score is of another one."""
+    for info in result.infos[:1]:
+        is_of_it = not info.pv or info.pv[0].lower() == result.move.uci()
+        return info.score.evaluation(turn) if info.score is not None and is_of_it else None
+    return None
 
 
 def _reason(result: SearchResult) -> str:

@@ -379,7 +379,10 @@ def test_a_clock_that_starts_after_an_opening_knows_nothing_of_it():
 @pytest.mark.parametrize(
     ("outcome", "sentence"),
     [
-        (Outcome(Color.WHITE, Termination.RULES_INFRACTION), "White wins: Black made no legal move"),
+        (
+            Outcome(Color.WHITE, Termination.RULES_INFRACTION),
+            "White wins: Black made no legal move",
+        ),
         (Outcome(Color.BLACK, Termination.ADJUDICATION), "Black wins by adjudication"),
         (Outcome(None, Termination.ADJUDICATION), "draw by adjudication"),
         (Outcome(None, Termination.MAX_PLIES), "draw: the match is as long as it may be"),
