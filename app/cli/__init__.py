@@ -17,10 +17,15 @@ from app.cli.analyse import EXAMPLES as ANALYSE_EXAMPLES
 from app.cli.analyse import analyse
 from app.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
 from app.cli.calibrate import calibrate
+from app.cli.db import db
+from app.cli.demo import EXAMPLES as DEMO_EXAMPLES
+from app.cli.demo import demo
 from app.cli.perft import EXAMPLES as PERFT_EXAMPLES
 from app.cli.perft import perft
 from app.cli.players import EXAMPLES as PLAYERS_EXAMPLES
 from app.cli.players import players
+from app.cli.serve import EXAMPLES as SERVE_EXAMPLES
+from app.cli.serve import serve
 from app.cli.solve import EXAMPLES as SOLVE_EXAMPLES
 from app.cli.solve import solve
 from app.errors import AppError
@@ -36,6 +41,9 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+cli.command(epilog=SERVE_EXAMPLES)(serve)
+cli.command(epilog=DEMO_EXAMPLES)(demo)
+cli.add_typer(db, name="db")
 cli.command(epilog=PERFT_EXAMPLES)(perft)
 cli.command(epilog=SOLVE_EXAMPLES)(solve)
 cli.command(epilog=ANALYSE_EXAMPLES)(analyse)

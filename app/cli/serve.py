@@ -1,0 +1,148 @@
+"""`kibitz serve`: the service, until somebody stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.errors import AppError
+from app.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from app.services import Services
+
+EXAMPLES = """\
+Examples:
+
+    kibitz serve
+
+    kibitz serve --port 9000 --database postgresql://kibitz@localhost/kibitz
+
+    KIBITZ_API_TOKENS=read:...,write:... kibitz serve --host 0.0.0.0
+"""
+
+#: In seconds: how long requests may take to end once the service is told to stop.
+_FAREWELL = 10
+
+
+class CannotListen(AppError):
+    """The address is taken, or not ours."""
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option(help="Where matches are kept: a URL of SQLite or Postgres.")
+    ] = None,
+    log_level: Annotated[
+        str | None, typer.Option(help="debug, info, warning, error or critical.")
+    ] = None,
+) -> None:
+    """Serve matches over HTTP until stopped; then they can be resumed by the next start.
+
+    Without options, what kibitz.toml and the environment say holds: 127.0.0.1, port 8000, and a
+    file of SQLite in your data folder.
+    """
+    given = {"host": host, "port": port, "database": database, "log_level": log_level}
+    settings = load_settings(**{name: value for name, value in given.items() if value is not None})
+    from app.http.security import check_binding
+
+    check_binding(settings, settings.host)
+    listener = _listen(settings)
+    try:
+        _run(settings, listener)
+    finally:
+        listener.close()
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Return a socket that listens; raises `CannotListen`."""
+    try:
+        found = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(2048)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        where = f"{settings.host}, port {settings.port}"
+        raise CannotListen(f"cannot listen on {where}: {error.strerror}") from None
+    return listener
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    from app.http.requests import RequestIds
+    from app.logs import configure
+
+    secrets = (token.secret.get_secret_value() for token in settings.api_tokens)
+    configure(settings.log_level, secrets=secrets, filters=(RequestIds(),))
+    asyncio.run(_serve(settings, listener))
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    from app.main import make_application
+    from app.services import open_services
+
+    async with open_services(settings) as services:
+        await _answer(make_application(services), services, listener)
+
+
+async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> None:
+    """Answer requests until a signal comes; then let those in hand end."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            # Its own way ends the process at once when it has answered the last request, and
+            # nothing else would be closed.
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+            yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            typer.echo(f"Kibitz serves {_address(listener)}")
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await services.feed.aclose()  # or it would wait for those who watch
+            await super().shutdown(sockets)
+
+    config = uvicorn.Config(
+        app,
+        loop="none",
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Who sends `X-Forwarded-For` is believed only where the operator says so.
+        proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,
+        timeout_graceful_shutdown=_FAREWELL,
+    )
+    await Server(config).serve([listener])
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
