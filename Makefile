@@ -20,8 +20,8 @@ $(STAMP): requirements-dev.txt pyproject.toml
 stockfish:
 	@scripts/install-stockfish
 
-demo: setup ## count the first five plies of chess, move by move
-	$(BIN)/kibitz perft 5 --divide
+demo: setup ## the service plays a match against Stockfish, live in the terminal
+	$(BIN)/kibitz demo
 
 test-engines:
 	@scripts/install-test-engines
