@@ -1,0 +1,1 @@
+"""Tests of the whole: the service as a process, and its clients."""
