@@ -1,12 +1,31 @@
-"""The documentation tells the truth: its code runs, its links lead somewhere."""
+"""The documentation tells the truth: its code and commands run, its links lead somewhere.
 
+What needs a service, the `curl` commands and blocks of `python service`, is tried on a real one.
+The pages of reference name everything that there is.
+"""
+
+import json
+import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 import pytest
+
+from agents.player import Advice, Candidate
+from app.matches.events import EventType
+from app.matches.match import Match
+from app.matches.settings import MatchSettings, PlayerSettings
+from app.settings import Settings
+from engine import Color, Move
+from tests.support.processes import HANGS_AFTER
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -16,8 +35,13 @@ PAGES = [
     *ROOT.glob("docs/**/*.md"),
 ]
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#\s]+)")
+BLOCK = re.compile(r"^```(sh|python service)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMAND = re.compile(r"^make ([a-z-]+)", re.MULTILINE)
+KIBITZ = Path(sys.executable).with_name("kibitz")
+#: Those that go on until somebody stops them, or for a while; other tests see to them.
+LASTING = ("serve", "demo")
 
 
 def blocks():
@@ -44,18 +68,27 @@ def test_what_the_readme_says_is_printed_is_printed(capsys):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    for target in LINK.findall(page.read_text()):
-        if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
+    for target, heading in LINK.findall(page.read_text()):
+        if "://" not in target:
+            there = page.parent / target if target else page
+            assert there.exists(), target
+            assert not heading or heading in anchors(there), f"{target}#{heading}"
+
+
+def anchors(page):
+    """Return what the headings of a page are called in links."""
+    headings = HEADING.findall(page.read_text())
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
 def test_the_commands_of_the_readme_run():
     readme = (ROOT / "README.md").read_text()
     commands = re.findall(r"^\.venv/bin/kibitz (.*)$", readme, re.MULTILINE)
     assert commands
-    kibitz = Path(sys.executable).with_name("kibitz")
     for arguments in map(shlex.split, commands):
-        run = subprocess.run([kibitz, *arguments], capture_output=True, text=True, check=False)
+        if arguments[0] in LASTING:
+            continue
+        run = subprocess.run([KIBITZ, *arguments], capture_output=True, text=True, check=False)
         assert (run.returncode, run.stderr) == (0, ""), arguments
         assert run.stdout
 
@@ -64,3 +97,233 @@ def test_every_make_task_a_page_names_exists():
     tasks = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in PAGES:
         assert set(COMMAND.findall(page.read_text())) <= tasks
+
+
+# --- what needs a service ---
+
+
+class Service:
+    """`kibitz serve`, with a file of its own, on a port that it finds, and keeps."""
+
+    def __init__(self, folder):
+        self.port = 0
+        self._complaints = folder / "stderr"
+        # It does not count for coverage.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+        self._environment = ours | {
+            "KIBITZ_DATA_FOLDER": str(folder),
+            "KIBITZ_LOG_LEVEL": "warning",
+        }
+        self._process = None
+
+    def start(self):
+        with self._complaints.open("ab") as complaints:
+            self._process = subprocess.Popen(
+                [KIBITZ, "serve", "--port", str(self.port)],
+                env=self._environment,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+            )
+        found = re.fullmatch(r"Kibitz serves http://.*:(\d+)\n", self._process.stdout.readline())
+        assert found, self._complaints.read_text()
+        self.port = int(found[1])
+
+    def end(self, number):
+        """End it by a signal, and return the exit code."""
+        self._process.send_signal(number)
+        code = self._process.wait(HANGS_AFTER)
+        self._process.stdout.close()
+        return code
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+
+@pytest.fixture
+def service(tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    service = Service(tmp_path)
+    service.start()
+    yield service
+    assert service.end(signal.SIGTERM) == 0
+
+
+class Reader:
+    """Somebody who follows a page, and puts what the service answers in place of ID and TOKEN."""
+
+    def __init__(self, service, patience=HANGS_AFTER):
+        """Streams that have not ended after so many seconds are left."""
+        self._service = service
+        self._patience = patience
+        self._match = self._token = ""
+        #: What the service answered to each command.
+        self.answers = []
+
+    def follow(self, page):
+        blocks = BLOCK.findall(page.read_text())
+        for kind, block in blocks:
+            if kind == "python service":  # it starts the match that the commands are about
+                self._run(block)
+        for kind, block in blocks:
+            for line in block.replace("\\\n", " ").splitlines() if kind == "sh" else ():
+                self._perform(shlex.split(line, comments=True))
+
+    def _run(self, code):
+        address = "http://127.0.0.1:8000"
+        assert address in code
+        exec(compile(code.replace(address, self._service.url), "page", "exec"), {})
+        matches = httpx.get(f"{self._service.url}/api/matches").json()["matches"]
+        self._match = matches[0]["id"]
+
+    def _perform(self, words):
+        if words[:1] == ["curl"]:
+            self._call([self._put_in(each) for each in words[1:]])
+        elif words[:2] == ["kill", "-9"]:
+            assert self._service.end(signal.SIGKILL) == -signal.SIGKILL
+            self._service.start()
+
+    def _put_in(self, text):
+        text = text.replace('"time_ms": 1000', '"time_ms": 10')  # which is for people to follow
+        place = self._service.url.removeprefix("http://")
+        text = text.replace("localhost:8000", place).replace("TOKEN", self._token)
+        return text.replace("/ID", f"/{self._match}")
+
+    def _call(self, arguments):
+        is_stream = "-N" in arguments
+        patience = str(self._patience if is_stream else HANGS_AFTER)
+        quietly = ["--silent", "--noproxy", "*", "--write-out", "\n%{http_code}"]
+        command = ["curl", *quietly, "--max-time", patience, *arguments]
+        deadline = time.monotonic() + HANGS_AFTER
+        while time.monotonic() < deadline:
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            answer, _, status = run.stdout.rpartition("\n")
+            is_early = status == "000" and run.returncode == 28  # nothing has come yet
+            # Else the opponent is still thinking.
+            if not is_early and "/problems/not-your-turn" not in answer:
+                break
+        assert run.returncode == 0 or (is_stream and run.returncode == 28), run
+        # On all pages this is the move that cannot be played.
+        assert status in (("422",) if '{"move": "Ke3"}' in arguments else ("200", "201")), run
+        if status == "201":
+            match = json.loads(answer)
+            self._match = match["id"]
+            self._token = next((seat["token"] for seat in match["seats"].values()), "")
+        self.answers.append(answer)
+
+
+needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+
+
+@needs_curl
+@pytest.mark.parametrize("name", ["tutorial/first-match.md", "how-to/watch-matches.md"])
+def test_a_page_can_be_followed_on_a_real_service(name, service):
+    reader = Reader(service, patience=1)
+    reader.follow(ROOT / "docs" / name)
+    assert len(reader.answers) > 3
+
+
+@needs_curl
+def test_what_the_readme_shows_is_a_match_from_its_start_to_its_end(service):
+    reader = Reader(service)
+    reader.follow(ROOT / "README.md")
+    start, watched, pgn, seats, move, state = reader.answers
+    assert json.loads(start)["status"] == "created"
+    assert "event: snapshot" in watched
+    assert re.search(r'"status":"ended".*\n\n$', watched)
+    assert re.search(r"(1-0|0-1|1/2-1/2)\n$", pgn)
+    assert json.loads(seats)["seats"]["white"]["token"]
+    assert json.loads(move)["last_move"]["san"] == "e4"
+    assert json.loads(state)["status"] == "running"
+
+
+# --- the reference is complete ---
+
+
+def section(page, heading):
+    """Return what is under a heading, up to the next of its level."""
+    level = heading.partition(" ")[0]
+    text = (ROOT / page).read_text().partition(f"\n{heading}\n")[2]
+    assert text, f"{page} has no {heading}"
+    return re.split(rf"^{level} ", text, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_every_setting_is_told_with_its_variable_and_default():
+    page = (ROOT / "docs/reference/settings.md").read_text()
+    for name, field in Settings.model_fields.items():
+        (row,) = re.findall(rf"^\| `{name}` \|.*$", page, re.MULTILINE)
+        _, _, variable, default, _, _ = row.split("|")
+        assert variable.strip() == f"`KIBITZ_{name.upper()}`"
+        if isinstance(field.default, bool | int | str):
+            told = default.strip().strip("`").replace(",", "")
+            assert told == str(field.default).lower(), name
+
+
+def test_every_route_and_field_of_the_api_is_told(service):
+    page = (ROOT / "docs/reference/http-api.md").read_text()
+    document = httpx.get(f"{service.url}/openapi.json").raise_for_status().json()
+    routes = {
+        f"{method.upper()} {path}"
+        for path, operations in document["paths"].items()
+        for method in operations
+    }
+    assert set(re.findall(r"^\| `((?:GET|POST) .*?)` \|", page, re.MULTILINE)) == routes
+    told = set(re.findall(r"[A-Za-z_-]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
+    fields = {
+        name
+        for schema in document["components"]["schemas"].values()
+        for name in schema.get("properties", {})
+    }
+    parameters = {
+        parameter["name"]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        for parameter in operation.get("parameters", ())
+    }
+    streams = {"Last-Event-ID", "last_event_id"}  # with the events
+    assert (fields | parameters | {"If-None-Match"}) - {"if-none-match"} - streams <= told
+
+
+def test_every_problem_is_told_with_its_status():
+    told = {}
+    for names, status in re.findall(
+        r"^\| (`.*?`) \| (\d{3}) \|",
+        section("docs/reference/http-api.md", "## Errors"),
+        re.MULTILINE,
+    ):
+        told |= dict.fromkeys(re.findall(r"`([a-z-]+)`", names), status)
+    source = "".join(path.read_text() for path in (ROOT / "app/http").glob("*.py"))
+    kinds = {name: status for status, name in re.findall(r'Kind\(\s*(\d+),\s*"([a-z-]+)"', source)}
+    bounded = re.findall(r'(?:Places|StartRate)\(\s*"([a-z-]+)"', source)
+    assert told == kinds | {f"too-many-{what}": "429" for what in bounded}
+
+
+def test_every_event_is_told_with_all_of_its_fields():
+    for event in all_events():
+        text = section("docs/reference/events.md", f"## `{event.type}`")
+        example = json.loads(re.findall(r"```json\n(.*?)```", text, re.DOTALL)[0])
+        assert example["type"] == event.type
+        assert set(example) == set(json.loads(event.encode()))
+
+
+def all_events():
+    """Return one event of each type, as a match tells it."""
+    settings = MatchSettings(PlayerSettings("human"), PlayerSettings("human"))
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    match = Match.create("some-match", settings, at)
+    match.start(at)
+    match.advise(Advice("tactical", (Candidate(Move.from_uci("e2e4"), "it is good"),)), at)
+    match.reject(1, "Ke2", None, at)
+    match.play("e4", at, source="human")
+    for decline in (match.decline_takeback, match.grant_takeback):
+        match.ask_takeback(Color.WHITE, at)
+        decline(Color.BLACK, at)
+    match.offer_draw(Color.WHITE, at)
+    match.decline_draw(Color.BLACK, at)
+    match.pause(at)
+    match.resume(at)
+    match.resign(Color.WHITE, at)
+    events = {event.type: event for event in match.new_events}
+    assert set(events) == set(EventType)
+    return events.values()
