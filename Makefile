@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci lock stockfish test-engines clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service lock stockfish test-engines clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -51,6 +51,10 @@ bench-kings-cooking: $(STAMP) ## what solving King's Cooking costs, and how the 
 
 bench-uci: setup ## what handing a move through costs, beside python-chess's chess.engine
 	$(BIN)/python -m benchmarks.uci
+
+bench-service: setup ## what the match service costs and bears: CPU, watchers, decisions, start, memory
+	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks.streaming
 
 lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
 	scripts/lock $(VENV) "$(PYTHON)"

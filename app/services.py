@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import Connection, func, select
 
 from agents.catalogue import Catalogue
+from agents.errors import AgentError
 from app.http.dependencies import Check
 from app.matches.runner import Runner
 from app.matches.service import MatchService
@@ -32,6 +33,7 @@ _log = structlog.get_logger(__name__)
 
 #: How often a worker says that it is there; what a crash costs a clock is at most this wrong.
 HEARTBEAT = timedelta(seconds=1)
+_STOCKFISH = "stockfish:8"
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,11 @@ async def open_services(
             checks=_checks(database, catalogue, runner),
         )
         async with asyncio.TaskGroup() as group:
-            beating = presence.beat(database, metrics)
-            background = [group.create_task(feed.run()), group.create_task(beating)]
+            background = [
+                group.create_task(_warm(catalogue)),
+                group.create_task(feed.run()),
+                group.create_task(presence.beat(database, metrics)),
+            ]
             if database.dialect == "postgresql":
                 notifications = Notifications(database, presence.id, _both(feed, runner))
                 background.append(group.create_task(notifications.run()))
@@ -184,12 +189,20 @@ def _both(feed: Feed, runner: Runner) -> Callable[[], None]:
     return wake
 
 
+async def _warm(catalogue: Catalogue) -> None:
+    """Start Stockfish before somebody waits for it."""
+    try:
+        await catalogue.warm(_STOCKFISH)
+    except AgentError as error:
+        _log.warning("no Stockfish", error=str(error))
+
+
 def _checks(database: Database, catalogue: Catalogue, runner: Runner) -> tuple[Check, ...]:
     async def storage() -> None:
         await database.read(lambda connection: connection.execute(select(1)))
 
     async def stockfish() -> None:
-        await catalogue.warm("stockfish:8")
+        await catalogue.warm(_STOCKFISH)
 
     async def queue() -> None:
         if not runner.is_running:

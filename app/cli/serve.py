@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.errors import AppError
+from app.garbage import postpone, settle
 from app.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def serve(
     Without options, what kibitz.toml and the environment say holds: 127.0.0.1, port 8000, and a
     file of SQLite in your data folder.
     """
+    postpone()
     given = {"host": host, "port": port, "database": database, "log_level": log_level}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     from app.http.security import check_binding
@@ -98,16 +100,19 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
-    from app.main import make_application
     from app.services import open_services
 
     async with open_services(settings) as services:
+        from app.main import make_application  # while Stockfish starts
+
         await _answer(make_application(services), services, listener)
 
 
 async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> None:
     """Answer requests until a signal comes; then let those in hand end."""
     import uvicorn
+
+    from app.streaming.protocol import AbortableProtocol
 
     class Server(uvicorn.Server):
         @contextmanager
@@ -122,6 +127,7 @@ async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             typer.echo(f"Kibitz serves {_address(listener)}")
+            settle()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await services.feed.aclose()  # or it would wait for those who watch
@@ -130,7 +136,7 @@ async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> 
     config = uvicorn.Config(
         app,
         loop="none",
-        http="httptools",
+        http=AbortableProtocol,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -81,7 +81,8 @@ def test_a_state_and_the_events_after_it_fit_together_at_every_moment(database_u
             match = await service.create()
             async with asyncio.TaskGroup() as group:
                 watching = [
-                    group.create_task(_begin_again(service, match)) for _ in range(WATCHERS)
+                    group.create_task(_begin_again(service, match, random.Random(seed)))
+                    for seed in range(WATCHERS)
                 ]
                 group.create_task(_play(match))
             last = match.sequence
@@ -94,9 +95,10 @@ def test_a_state_and_the_events_after_it_fit_together_at_every_moment(database_u
     run(main(), debug=False)
 
 
-async def _begin_again(service: Service, match: LoggedMatch) -> list[list[int]]:
+async def _begin_again(
+    service: Service, match: LoggedMatch, chance: random.Random
+) -> list[list[int]]:
     """Return the numbers that were seen from each new beginning on."""
-    chance = random.Random(id(service))
     runs: list[list[int]] = []
     while True:
         runs.append([])

@@ -27,7 +27,7 @@ class Reads:
     """Counts what a service reads, and makes it fail for a while."""
 
     def __init__(self, service: Service) -> None:
-        self.count = 0
+        self.count = self.done = 0
         self.failures = 0
         self._read = service.database.read
         service.database.read = self.read
@@ -37,7 +37,10 @@ class Reads:
         if self.failures:
             self.failures -= 1
             raise StorageUnavailable("the disk is full")
-        return await self._read(query)
+        try:
+            return await self._read(query)
+        finally:
+            self.done += 1
 
 
 def test_while_nobody_watches_nothing_is_read(database_url):
@@ -98,6 +101,8 @@ def test_a_database_that_fails_for_a_while(database_url, monkeypatch):
             reads = Reads(service)
             async with await service.watch(match, last_event_id=0) as watcher:
                 assert (await watcher.event()).id == 1
+                # The end of the table, what came since, and the log of the match.
+                await until(lambda: reads.done == 3)
                 reads.failures = 5
                 # A new match is no commit of the writer: its event has to be read.
                 await service.create()
