@@ -23,6 +23,7 @@ from prometheus_client import CollectorRegistry
 from uuid_utils.compat import uuid7
 
 from agents.catalogue import Catalogue
+from app.garbage import settle
 from app.http.application import create_app
 from app.http.matches import MATCH_KINDS
 from app.http.streams import STREAM_KINDS, router
@@ -36,7 +37,6 @@ from app.persistence.records import Change, EventRecord, MatchRecord
 from app.persistence.writer import Writer
 from app.settings import Settings
 from app.streaming.feed import Feed
-from app.garbage import settle
 from app.streaming.protocol import AbortableProtocol
 from app.streaming.streams import Streams
 
