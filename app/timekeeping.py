@@ -6,7 +6,9 @@ import time
 from datetime import UTC, datetime, timedelta
 
 _STARTED = datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, UTC)
-_STARTED_NS = time.monotonic_ns()
+#: One that also runs while the machine sleeps, where there is one.
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_STARTED_NS = time.clock_gettime_ns(_CLOCK)
 
 
 def now() -> datetime:
@@ -15,4 +17,5 @@ def now() -> datetime:
     It is the wall's at the start of the process and what a watch measured since, so that clocks of
     matches do not run backwards when somebody sets the machine's.
     """
-    return _STARTED + timedelta(milliseconds=(time.monotonic_ns() - _STARTED_NS) // 1_000_000)
+    elapsed = time.clock_gettime_ns(_CLOCK) - _STARTED_NS
+    return _STARTED + timedelta(milliseconds=elapsed // 1_000_000)

@@ -22,14 +22,13 @@ from app.http.replies import Replies, Reply
 from app.http.schemas import VariantName
 from app.matches.errors import (
     CannotDo,
-    InvalidSettings,
     KeyReused,
     MatchError,
     MatchIsOver,
     MatchNotFound,
-    NotAHumanSeat,
     NotYourTurn,
     TooManyMatches,
+    UnplayableSettings,
     WrongSeatToken,
 )
 from app.matches.events import dumps
@@ -45,7 +44,6 @@ MATCH_KINDS: dict[type[Exception], Kind] = {
     MatchError: Kind(409, "match", "The match does not allow this"),
     MatchNotFound: Kind(404, "match-not-found", "There is no such match"),
     MatchIsOver: Kind(409, "match-over", "The match is over"),
-    NotAHumanSeat: Kind(403, "not-a-human-seat", "No human plays in the match"),
     WrongSeatToken: Kind(403, "wrong-seat-token", "The token opens no seat of the match"),
     NotYourTurn: Kind(409, "not-your-turn", "The other side is to move"),
     CannotDo: Kind(409, "not-now", "That makes no sense as the match stands"),
@@ -53,7 +51,7 @@ MATCH_KINDS: dict[type[Exception], Kind] = {
     TooManyMatches: Kind(
         429, "too-many-unfinished-matches", "Too many unfinished matches", retry_after=60
     ),
-    InvalidSettings: Kind(422, "invalid-settings", "The match cannot be played like that"),
+    UnplayableSettings: Kind(422, "invalid-settings", "The match cannot be played like that"),
 }
 
 _REVALIDATE = "private, no-cache"
@@ -163,7 +161,7 @@ def _naming_fields(body: MatchBody) -> Iterator[None]:
     """Name the field at fault in what keeps a match from being started."""
     try:
         yield
-    except InvalidSettings as error:
+    except UnplayableSettings as error:
         cause = error.__cause__
         # The rules' own error has a kind, and more to tell.
         raise AtFault(cause if isinstance(cause, RulesError) else error, error.field) from error

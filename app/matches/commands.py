@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from app.matches.errors import CannotDo
 from app.matches.match import Match
 from engine import Color
 
@@ -88,12 +89,16 @@ class Takeback:
     action: TakebackAction = TakebackAction.ASK
 
     def perform(self, match: Match, at: datetime) -> None:
-        """Do that about taking back; a player that is no human always agrees."""
+        """Do that about taking back; a player that is no human agrees, unless there are clocks."""
         match self.action:
             case TakebackAction.ASK:
-                match.ask_takeback(self.color, at)
                 opponent = self.color.opponent
-                if not match.settings.player(opponent).is_human and match.takeback is self.color:
+                if match.settings.player(opponent).is_human:
+                    match.ask_takeback(self.color, at)
+                elif match.settings.control is not None:  # or nobody would ever run out of time
+                    raise CannotDo("to take back", "the match is timed, and nobody can agree to it")
+                else:
+                    match.ask_takeback(self.color, at)
                     match.grant_takeback(opponent, at)
             case TakebackAction.ACCEPT:
                 match.grant_takeback(self.color, at)

@@ -3,13 +3,12 @@
 MatchError
 ├── MatchNotFound
 ├── MatchIsOver           it has ended; nothing more can be done in it
-├── NotAHumanSeat         the seat is a player's that decides by itself
 ├── WrongSeatToken        the token is not that of a seat of this match
 ├── NotYourTurn           the other side is to move
 ├── CannotDo              what was asked for makes no sense now, such as to resume what runs
 ├── KeyReused             the idempotency key stands for another request
 ├── TooManyMatches        the client has as many unfinished matches as it may have
-└── InvalidSettings       settings that contradict each other; names the field
+└── UnplayableSettings    settings that contradict each other; names the field
 """
 
 from __future__ import annotations
@@ -45,22 +44,11 @@ class MatchIsOver(MatchError):
         return f"the match is over: {self.how}"
 
 
-@dataclass(eq=False)
-class NotAHumanSeat(MatchError):
-    """The seat decides by itself, and takes no commands."""
-
-    color: Color
-    player: str
-
-    def __str__(self) -> str:
-        return f"{self.color.value.capitalize()} is {self.player}, which takes no commands"
-
-
 class WrongSeatToken(MatchError):
     """A token that opens no seat of the match."""
 
     def __str__(self) -> str:
-        return "the token is not that of a seat of this match"
+        return "the token is not that of a human seat of this match"
 
 
 @dataclass(eq=False)
@@ -103,7 +91,7 @@ class TooManyMatches(MatchError):
 
 
 @dataclass(eq=False)
-class InvalidSettings(MatchError):
+class UnplayableSettings(MatchError):
     """Settings of a match that cannot be played."""
 
     field: str

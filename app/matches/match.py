@@ -69,6 +69,8 @@ class Match:
         self.outcome: Outcome | None = None
         #: How it ended, in a sentence; also where there is no outcome.
         self.ending = ""
+        #: Why it is paused, if it is and somebody said so.
+        self.pause_reason = ""
         #: Whose offer, or wish to take back, stands.
         self.draw_offer: Color | None = None
         self.takeback: Color | None = None
@@ -457,12 +459,14 @@ class Match:
                 self.advice, self.attempts = [], []
                 self._forget_plies(fields["keep"])
                 self.takeback = self.draw_offer = None
-                self.turn_at, self.spent = event.at, _ZERO
+                is_running = self.status is MatchStatus.RUNNING
+                self.turn_at, self.spent = event.at if is_running else None, _ZERO
             case EventType.PAUSED:
-                self.status = MatchStatus.PAUSED
+                self.status, self.turn_at = MatchStatus.PAUSED, None
+                self.pause_reason = fields["reason"]
                 self.spent = fields["spent_ms"] * _MILLISECOND
             case EventType.RESUMED:
-                self.status = MatchStatus.RUNNING
+                self.status, self.pause_reason = MatchStatus.RUNNING, ""
             case EventType.ENDED:
                 self._apply_ending(event)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ import structlog
 from agents.errors import AgentError
 from agents.player import Advice, Decision, Player, Rejection, Turn
 from agents.uci.analyser import Analyser
-from app.matches.commands import Command, PlayMove
+from app.matches.commands import Abort, Command, PlayMove
 from app.matches.errors import CannotDo, MatchError
 from app.matches.match import Match, MatchStatus
 from app.matches.settings import Feedback, LastResort
@@ -34,6 +34,8 @@ PATIENCE = timedelta(minutes=15)
 FAULTS = 4
 FIRST_PAUSE = timedelta(milliseconds=250)
 LONGEST_PAUSE = timedelta(seconds=10)
+#: How long the database may keep a player waiting at the player's cost.
+SLOW = timedelta(seconds=2)
 
 
 class Writer(Protocol):
@@ -104,7 +106,9 @@ class Owner:
         observer: Observer,
         analyser: Analyser | None = None,
         spent: timedelta = timedelta(0),
+        answered_at: Callable[[], datetime] | None = None,
     ) -> None:
+        """`answered_at` tells when the database last answered."""
         self.match = match
         self._epoch = epoch
         self._worker = worker
@@ -112,6 +116,7 @@ class Owner:
         self._writer = writer
         self._observer = observer
         self._analyser = analyser
+        self._answered_at = answered_at
         self._spent = spent  # by the turn that was under way when another owner stopped
         self._commands: deque[_Asked] = deque()
         self._stirred = asyncio.Event()
@@ -155,6 +160,8 @@ class Owner:
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
         match = self.match
+        while self._commands and isinstance(self._commands[0].command, Abort):
+            await self._perform_next()  # a match that waited for its turn need not begin for that
         if match.status is MatchStatus.CREATED:
             match.start(now())
             await self._commit()
@@ -171,12 +178,21 @@ class Owner:
                 await self._take(answer)
             elif (left := match.time_left(now())) is not None and left <= timedelta(0):
                 self._stop_deciding()
-                match.lose_on_time(now())
+                self._run_out_of_time()
                 await self._commit()
             else:
                 if self._deciding is None and match.color in self._players:
                     self._deciding = self._start_deciding(group)
                 await self._wait(left)
+
+    def _run_out_of_time(self) -> None:
+        """Let the flag fall, unless nobody could have moved since the database went away."""
+        match = self.match
+        answered_at = now() if self._answered_at is None else self._answered_at()
+        if now() - answered_at < SLOW or self._is_flagged(answered_at):
+            match.lose_on_time(now())
+        else:
+            match.begin_turn(now(), match.elapsed(answered_at))
 
     def _is_flagged(self, at: datetime) -> bool:
         left = self.match.time_left(at)
@@ -424,7 +440,7 @@ class Owner:
 
     # --- writing ---
 
-    async def _commit(self) -> None:
+    async def _commit(self, *, is_again: bool = False) -> None:
         """Write what is new, however long the database is out of reach."""
         match = self.match
         if not match.new_events:
@@ -440,10 +456,11 @@ class Owner:
                 self._observer.storage_failed(error)
                 await asyncio.sleep(pause.total_seconds())
                 pause, has_waited = min(pause * 2, LONGEST_PAUSE), True
-        if has_waited and match.status is MatchStatus.RUNNING:
+        is_slow = has_waited or now() - began >= SLOW
+        if is_slow and match.status is MatchStatus.RUNNING and not is_again:
             # Nobody could see the position meanwhile, nor move.
             match.begin_turn(now(), match.elapsed(began))
-            await self._commit()
+            await self._commit(is_again=True)
 
 
 def _printable(advice: Advice) -> Advice:

@@ -18,7 +18,7 @@ from agents.uci.analyser import Analyser
 from app.errors import AppError
 from app.matches.commands import Command, Pause
 from app.matches.errors import MatchError, MatchIsOver, MatchNotFound
-from app.matches.match import UNFINISHED, Match
+from app.matches.match import UNFINISHED, Match, MatchStatus
 from app.matches.owner import Observer, Owner, OwnerGone, Writer
 from app.matches.settings import MatchSettings
 from app.matches.storing import ending_of, read_match, turn_began_at
@@ -114,11 +114,11 @@ class Runner:
         self._occupied += _room(settings)
         return True
 
-    def release(self, match: Match) -> None:
+    def release(self, match: Match, *, may_be_stored: bool) -> None:
         """Give back what was reserved for a match that did not come about, as far as is known."""
         self._occupied -= _room(match.settings)
         self.wake()
-        if self._group is not None:  # it may be stored all the same, and nobody else would run it
+        if may_be_stored and self._group is not None:  # and then nobody else would run it
             self._group.create_task(self._look_after(match.id))
 
     async def _look_after(self, match_id: str) -> None:
@@ -281,7 +281,9 @@ class Runner:
             self.wake()
         if broke and self._group is not None:
             self._group.create_task(self._mend(match.id))
-        elif match.is_over:
+            return
+        self._broken.pop(match.id, None)
+        if match.is_over:
             log.info("match over", status=match.status.value, how=match.ending)
 
     async def _mend(self, match_id: str) -> None:
@@ -304,7 +306,11 @@ class Runner:
         Raises `MatchNotFound`, `MatchIsOver`, what the command raises, or `StorageUnavailable`.
         """
         while True:
-            owner = self._owners.get(match_id) or await self._take(match_id, by_force=True)
+            owner = self._owners.get(match_id)
+            if owner is None:
+                # Who is refused anyway should not take a match from the process that runs it.
+                await self._try(match_id, command)
+                owner = await self._take(match_id, by_force=True)
             if owner is None:
                 raise await self._refusal(match_id)
             try:
@@ -316,6 +322,21 @@ class Runner:
                 if await self._is_ours(match_id):
                     raise
                 await self._let_go(owner)
+
+    async def _try(self, match_id: str, command: Command) -> None:
+        """Perform a command on a copy, and raise what keeps it from being performed."""
+        record, events = await self._database.read(
+            lambda connection: (
+                find_match(connection, match_id),
+                events_of(connection, match_id, 0, _ALL),
+            )
+        )
+        if record is None:
+            raise MatchNotFound(match_id)
+        match = await asyncio.to_thread(read_match, record, events)
+        if match.status is MatchStatus.CREATED and match.settings.has_human:
+            match.start(now())  # as it will as soon as it has an owner
+        command.perform(match, now())
 
     async def _is_ours(self, match_id: str) -> bool:
         record = await self._database.read(lambda connection: find_match(connection, match_id))

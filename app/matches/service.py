@@ -17,18 +17,18 @@ from uuid_utils.compat import uuid7
 from agents.catalogue import Catalogue, is_uci
 from app.matches.commands import Command
 from app.matches.errors import (
-    InvalidSettings,
     KeyReused,
+    MatchError,
     MatchNotFound,
-    NotAHumanSeat,
     TooManyMatches,
+    UnplayableSettings,
     WrongSeatToken,
 )
 from app.matches.events import dumps, timestamp
 from app.matches.match import UNFINISHED, Match
 from app.matches.runner import Runner, seat_player
 from app.matches.settings import MatchSettings
-from app.matches.storing import new_record, read_match, settings_of
+from app.matches.storing import new_record, read_match
 from app.persistence import plies as ply_table
 from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
@@ -102,13 +102,14 @@ class MatchService:
     ) -> Created:
         """Start a match, or find the one that the same request started before.
 
-        Raises `InvalidSettings`, `KeyReused`, `TooManyMatches`, or what `Catalogue.seat` raises.
+        Raises `UnplayableSettings`, `KeyReused`, `TooManyMatches`, or what `Catalogue.seat` raises.
         """
         if idempotency_key is not None:
             found = await self._find_by_key(client, idempotency_key, request_digest)
             if found is not None:
                 return found
         self.check(settings)
+        settings = settings.with_start()
         match = Match.create(str(uuid7()), settings, now())
         tokens = {
             color: secrets.token_urlsafe(24) for color in Color if settings.player(color).is_human
@@ -136,7 +137,8 @@ class MatchService:
             await self._database.write(insert)
         except BaseException as error:
             if is_ours:
-                self._runner.release(match)
+                is_refused = isinstance(error, StorageRefused | MatchError)
+                self._runner.release(match, may_be_stored=not is_refused)
             if isinstance(error, StorageRefused) and idempotency_key is not None:
                 # The same request came twice at the same time.
                 found = await self._find_by_key(client, idempotency_key, request_digest)
@@ -156,12 +158,14 @@ class MatchService:
         for color in Color:
             player = settings.player(color)
             if player.limit is not None and not is_uci(player.name):
-                raise InvalidSettings(color.value, "depth, nodes and time_ms are for UCI engines")
+                raise UnplayableSettings(
+                    color.value, "depth, nodes and time_ms are for UCI engines"
+                )
             if not player.is_human:
                 seat_player(self._catalogue, settings, color)
         if settings.analysis is not None:
             if not variant.has_uci_engines:
-                raise InvalidSettings("analysis", f"no UCI engine knows {variant.title}")
+                raise UnplayableSettings("analysis", f"no UCI engine knows {variant.title}")
             self._catalogue.analyser()
 
     async def _find_by_key(self, client: str, key: str, digest: str | None) -> Created | None:
@@ -200,12 +204,31 @@ class MatchService:
             lambda connection: list_matches(connection, wanted, before, limit)
         )
 
-    async def plies(self, match_id: str) -> Sequence[PlyRecord]:
-        """Return the plies of a match, or raise `MatchNotFound`."""
-        await self.find(match_id)
-        return await self._database.read(
-            lambda connection: ply_table.plies_of(connection, match_id)
-        )
+    async def plies(
+        self, match_id: str, after: int = 0, limit: int | None = None
+    ) -> Sequence[PlyRecord]:
+        """Return the plies of a match that follow a number, or raise `MatchNotFound`."""
+
+        def query(connection: Connection) -> Sequence[PlyRecord] | None:
+            found = ply_table.plies_of(connection, match_id, after, limit)
+            return found if found or find_match(connection, match_id) is not None else None
+
+        plies = await self._database.read(query)
+        if plies is None:
+            raise MatchNotFound(match_id)
+        return plies
+
+    async def ply(self, match_id: str, number: int) -> tuple[MatchRecord, PlyRecord | None]:
+        """Return a match and its ply of that number, if it has one, or raise `MatchNotFound`."""
+
+        def query(connection: Connection) -> tuple[MatchRecord | None, PlyRecord | None]:
+            ply = ply_table.ply_of(connection, match_id, number)
+            return find_match(connection, match_id), ply
+
+        record, ply = await self._database.read(query)
+        if record is None:
+            raise MatchNotFound(match_id)
+        return record, ply
 
     async def load(self, match_id: str) -> Match:
         """Return a match as its log tells it, or raise `MatchNotFound`."""
@@ -256,9 +279,6 @@ class MatchService:
             if hmac.compare_digest(given, stored or "") and stored is not None:
                 found = color
         if found is None:
-            settings = settings_of(record)
-            if not settings.has_human:
-                raise NotAHumanSeat(Color.WHITE, settings.white.name)
             raise WrongSeatToken
         return found
 

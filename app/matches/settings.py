@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -12,7 +12,7 @@ from random import SystemRandom
 from typing import Any
 
 from agents.uci.limits import Limit
-from app.matches.errors import InvalidSettings
+from app.matches.errors import UnplayableSettings
 from app.matches.openings import Opening, find_opening
 from engine import (
     Color,
@@ -24,6 +24,7 @@ from engine import (
     Position,
     TimeControl,
 )
+from engine.variant import find_variant
 
 HUMAN = "human"
 #: The source of plies that nobody decided.
@@ -135,7 +136,7 @@ def _some_seed() -> int:
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """Everything that is decided before a match; raises `InvalidSettings` for contradictions.
+    """Everything that is decided before a match; raises `UnplayableSettings` for contradictions.
 
     Nothing in it is a secret: it is shown to every watcher.
     """
@@ -157,13 +158,15 @@ class MatchSettings:
 
     def __post_init__(self) -> None:
         if self.initial_fen is not None and self.opening is not None:
-            raise InvalidSettings("opening", "a match has an initial_fen or an opening, not both")
+            raise UnplayableSettings(
+                "opening", "a match has an initial_fen or an opening, not both"
+            )
         game = self.game
         if game.is_over:
             where = "initial_fen" if self.opening is None else "opening"
-            raise InvalidSettings(where, f"the game is over there: {game.describe()}")
+            raise UnplayableSettings(where, f"the game is over there: {game.describe()}")
         if self.max_plies is not None and self.max_plies <= len(game.line):
-            raise InvalidSettings("max_plies", "the opening has as many plies already")
+            raise UnplayableSettings("max_plies", "the opening has as many plies already")
 
     def player(self, color: Color) -> PlayerSettings:
         """Return who fills a seat."""
@@ -174,6 +177,17 @@ class MatchSettings:
         """Whether somebody moves over HTTP."""
         return self.white.is_human or self.black.is_human
 
+    def with_start(self) -> MatchSettings:
+        """Return them with the position named from which a match starts that may choose one.
+
+        In Chess960 the seed draws one of the 960, unless there is an opening.
+        """
+        variant = find_variant(self.variant)
+        if variant.starts == 1 or self.initial_fen is not None or self.opening is not None:
+            return self
+        start = Position.start(self.variant, self.seed % variant.starts)
+        return replace(self, initial_fen=start.fen())
+
     @property
     def start(self) -> Position:
         """The position before the opening."""
@@ -182,7 +196,7 @@ class MatchSettings:
         try:
             return Position.from_fen(self.initial_fen, self.variant)
         except (InvalidFen, IllegalPosition) as error:
-            raise InvalidSettings("initial_fen", str(error)) from error
+            raise UnplayableSettings("initial_fen", str(error)) from error
 
     @cached_property
     def control(self) -> TimeControl | None:
@@ -201,7 +215,7 @@ class MatchSettings:
             try:
                 game.play(move, source=OPENING)
             except (MoveError, GameOver) as error:
-                raise InvalidSettings("opening", str(error)) from error
+                raise UnplayableSettings("opening", str(error)) from error
         if self.control is not None:
             game.start_clock(self.control)
         return game
@@ -215,7 +229,7 @@ class MatchSettings:
         if known is None:
             return tuple(word for word in self.opening.split() if not word.rstrip(".").isdigit())
         if self.variant != "standard":
-            raise InvalidSettings("opening", f"{known.name} is an opening of standard chess")
+            raise UnplayableSettings("opening", f"{known.name} is an opening of standard chess")
         return known.moves
 
     @property

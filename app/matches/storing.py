@@ -30,7 +30,7 @@ def state_json(match: Match) -> str:
         "draw_offer": None if match.draw_offer is None else match.draw_offer.value,
         "takeback": None if match.takeback is None else match.takeback.value,
         "outcome": outcome,
-        "detail": match.ending,
+        "detail": match.ending or match.pause_reason,
         "started_at": None if match.started_at is None else timestamp(match.started_at),
         "ended_at": None if match.ended_at is None else timestamp(match.ended_at),
     }

@@ -101,7 +101,7 @@ def test_a_match_without_humans_has_no_seat_to_play_in(client, what, body):
     match = start(client, THINKER, THINKER)
     path = f"/api/matches/{match['id']}/{what}"
     response = client.post(path, json=body, headers={"X-Seat-Token": "x"})
-    check_problem(response, 403, "not-a-human-seat")
+    check_problem(response, 403, "wrong-seat-token")
     done(command(client, match, "abort"))
 
 

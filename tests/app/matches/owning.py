@@ -12,6 +12,7 @@ from typing import Any
 
 from agents.player import Player
 from app import timekeeping
+from app.matches.commands import Command
 from app.matches.events import Event
 from app.matches.match import Match
 from app.matches.owner import Owner
@@ -175,6 +176,8 @@ async def table(
     analyser: Any = None,
     spent: timedelta = timedelta(0),
     unavailable: int = 0,
+    answered_at: Callable[[], datetime] | None = None,
+    first: Command | None = None,
     **settings: Any,
 ) -> AsyncIterator[Table]:
     """Run a match of these players, a human where there is none; its owner is cancelled after."""
@@ -187,10 +190,14 @@ async def table(
     if match is None:
         match = Match.create("match-1", match_settings(*names, **settings), now())
         match.new_events.clear()
-    at = Table(match, players, analyser=analyser, spent=spent)
+    at = Table(match, players, analyser=analyser, spent=spent, answered_at=answered_at)
     at.notebook.unavailable = unavailable
     before = asyncio.all_tasks()
+    asking = None if first is None else asyncio.create_task(at.owner.ask(first))
+    await asyncio.sleep(0)
     at.task = asyncio.create_task(at.owner.run())
+    if asking is not None:
+        await asking
     try:
         yield at
     finally:

@@ -719,27 +719,36 @@ def test_nothing_is_taken_back_into_the_opening() -> None:
 
 
 def test_taking_back_restores_the_clocks_and_forgets_the_turn() -> None:
-    match = running("e4", "e5", time_control="60+2", black="random")
+    match = running("e4", "e5", time_control="60+2")
     match.offer_draw(WHITE, after(2.5))
     match.reject(1, "x", None, after(3))
     match.advise(Advice("a", ()), after(3))
-    Takeback(WHITE).perform(match, after(9))
+    Takeback(WHITE).perform(match, after(8))
+    Takeback(BLACK, TakebackAction.ACCEPT).perform(match, after(9))
     assert match.clocks() == {"white_ms": 60_000, "black_ms": 60_000}
     assert (match.draw_offer, match.advice, match.attempts) == (None, [], [])
     assert match.game.line.notes == {}
 
 
 def test_taking_back_while_paused_leaves_the_clock_alone() -> None:
-    match = running("e4", "e5", time_control="60", black="random")
+    match = running("e4", "e5", time_control="60")
     match.pause(after(4))
     forget(match)
-    Takeback(WHITE).perform(match, after(9))
+    Takeback(WHITE).perform(match, after(8))
+    Takeback(BLACK, TakebackAction.ACCEPT).perform(match, after(9))
     assert types(match.new_events) == ["takeback.asked", "takeback.taken"]
     assert match.status is MatchStatus.PAUSED
-    assert match.turn_at == after(9)
+    assert match.turn_at is None
     assert match.elapsed(after(100)) == timedelta(0)
     match.resume(after(200))
     assert match.time_left(after(201)) == timedelta(seconds=59)
+
+
+def test_no_time_is_won_by_taking_back_where_nobody_can_refuse() -> None:
+    match = running("e4", "e5", time_control="60", black="random")
+    with pytest.raises(CannotDo, match="the match is timed"):
+        Takeback(WHITE).perform(match, after(9))
+    assert match.takeback is None
 
 
 def test_what_was_taken_back_is_not_stored() -> None:

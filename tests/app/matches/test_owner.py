@@ -650,7 +650,11 @@ def test_a_decision_in_time_is_no_loss_though_it_is_noticed_late() -> None:
 
 
 @pytest.mark.parametrize("late", [RESIGNS, ACCEPTS, Decision("e5"), Decision("e4"), Decision(None)])
-def test_a_decision_after_the_flag_is_too_late(late: Decision) -> None:
+def test_a_decision_after_the_flag_is_too_late(
+    late: Decision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.matches.owner, "SLOW", timedelta(hours=1))  # here the database is not
+
     async def main() -> None:
         go = asyncio.Event()
         black = ScriptedPlayer(Waits(go, late))
@@ -697,7 +701,11 @@ def test_a_command_counts_from_when_it_was_asked(command: Any, done: str) -> Non
 @pytest.mark.parametrize(
     "command", [PlayMove(WHITE, "e4"), Draw(WHITE, DrawAction.ACCEPT), Resign(WHITE)]
 )
-def test_a_command_after_the_flag_is_too_late(command: Any) -> None:
+def test_a_command_after_the_flag_is_too_late(
+    command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.matches.owner, "SLOW", timedelta(hours=1))  # here the database is not
+
     async def main() -> None:
         async with table(None, None, time_control="100") as at:
             await at.notebook.until(lambda: at.notebook.changes)
@@ -784,7 +792,7 @@ def test_a_search_is_cancelled_by_what_stops_the_match(command: Any, status: Mat
 def test_taking_back_cancels_the_search() -> None:
     async def main() -> None:
         black = ScriptedPlayer(NEVER, "c5")
-        async with table(None, black, time_control="60") as at:
+        async with table(None, black) as at:
             await at.owner.ask(PlayMove(WHITE, "e4"))
             await black.asked()
             await at.owner.ask(Takeback(WHITE))
@@ -1095,10 +1103,61 @@ def test_a_command_that_breaks_the_match_is_told_why() -> None:
     run(main())
 
 
+def test_a_database_that_is_slow_costs_nobody_time() -> None:
+    async def main() -> None:
+        async with table(None, None, time_control="100") as at:
+            await at.notebook.until(lambda: at.notebook.changes)
+            at.notebook.gate.clear()
+            moving = asyncio.create_task(at.owner.ask(PlayMove(WHITE, "e4")))
+            await at.notebook.until_blocked()
+            pass_seconds(500)
+            at.notebook.gate.set()
+            await moving
+            await at.notebook.until(lambda: len(at.notebook.of("turn.started")) == 3)
+            begun = at.notebook.of("turn.started")[-1]
+            assert begun.fields["color"] == "black"
+            assert begun.fields["spent_ms"] < 100_000
+            await at.owner.ask(PlayMove(BLACK, "e5"))
+            assert at.match.game.clock is not None
+            assert at.match.game.clock.remaining(BLACK) > timedelta(seconds=50)
+
+    run(main())
+
+
+def test_no_flag_falls_while_the_database_is_away() -> None:
+    async def main() -> None:
+        answers = now()
+        async with table(None, None, time_control="100", answered_at=lambda: answers) as at:
+            await at.notebook.until(lambda: at.notebook.changes)
+            answers = now()
+            pass_seconds(200)
+            await at.owner.ask(Draw(BLACK, DrawAction.OFFER))  # which has the clock looked at
+            begun = at.notebook.of("turn.started")[-1]
+            assert begun.fields["spent_ms"] < 100_000
+            assert at.match.outcome is None
+            answers = now() + timedelta(days=1)  # it is back
+            pass_seconds(101)
+            with pytest.raises(OwnerGone):
+                await at.owner.ask(Draw(WHITE, DrawAction.DECLINE))
+            assert at.match.outcome == Outcome(BLACK, Termination.TIME_FORFEIT)
+
+    run(main())
+
+
+def test_a_match_that_waits_for_its_turn_is_aborted_without_beginning() -> None:
+    async def main() -> None:
+        async with table(ScriptedPlayer("e4"), ScriptedPlayer("e5"), first=Abort("no")) as at:
+            await at.finish()
+            assert [event.type for event in at.notebook.events] == ["match.ended"]
+            assert at.match.status is MatchStatus.ABORTED
+
+    run(main())
+
+
 def test_the_log_of_an_owner_rebuilds_its_match() -> None:
     async def main() -> None:
         white = ScriptedPlayer("e5", Fault(), "e4", offers("Nf3"), NEVER, name="white")
-        async with table(white, None, time_control="60+1", unavailable=1) as at:
+        async with table(white, None, unavailable=1) as at:
             await at.notebook.until_played(1)
             await at.owner.ask(PlayMove(BLACK, "e5"))
             await at.notebook.until_played(3)

@@ -18,8 +18,16 @@ import app.matches.owner
 import app.matches.runner
 from agents.catalogue import Catalogue
 from agents.player import Decision, Player, Turn
-from app.matches.commands import Abort, Pause, PlayMove, Resign, Resume
-from app.matches.errors import CannotDo, MatchIsOver, MatchNotFound
+from app.matches.commands import (
+    Abort,
+    Pause,
+    PlayMove,
+    Resign,
+    Resume,
+    Takeback,
+    TakebackAction,
+)
+from app.matches.errors import CannotDo, MatchError, MatchIsOver, MatchNotFound
 from app.matches.events import Event
 from app.matches.match import Match
 from app.matches.runner import Runner
@@ -38,6 +46,7 @@ from app.persistence.workers import Workers
 from app.persistence.writer import Writer
 from app.services import _Presence
 from app.timekeeping import now
+from engine import Color
 from tests.app.matches.owning import Counts, run
 from tests.app.matches.telling import BLACK, WHITE, match_settings
 from tests.support.players import NEVER, ScriptedPlayer, Waits, scripted_pair
@@ -612,7 +621,7 @@ def test_a_match_that_nobody_can_write_disturbs_no_other(database_url: str) -> N
 
             worked.writer.commit = refuse  # type: ignore[method-assign]
             worked.runner.wake()
-            await until(lambda: refusals > 4)  # more often than it is taken up again
+            await until(lambda: refusals > 2)  # as often as it is taken up again
             with pytest.raises((StorageRefused, StorageUnavailable)):
                 await worked.runner.command(refused, Abort())
             other = await worked.matches.create(match_settings("white", "black"), client="me")
@@ -650,5 +659,30 @@ def test_a_match_that_cannot_be_read_disturbs_no_other(
             worked.runner.wake()
             async with asyncio.timeout(5):
                 await worked.until(match_id, _is("ended"))
+
+    run(main())
+
+
+def test_who_is_refused_takes_no_match_from_its_owner(postgres_url: str) -> None:
+    async def main() -> None:
+        thinking = ScriptedPlayer(name="slow")
+        players: dict[str, Player] = {"slow": thinking}
+        async with process(postgres_url, players) as one, process(postgres_url, players) as other:
+            settings = match_settings("slow", "human", time_control="60")
+            made = await one.matches.create(settings, client="me")
+            await thinking.asked()
+            for command in (
+                Takeback(Color.BLACK, TakebackAction.DECLINE),
+                PlayMove(Color.BLACK, "e5"),
+                Resume(),
+            ):
+                with pytest.raises(MatchError):
+                    await other.runner.command(made.record.id, command)
+            record = await one.matches.find(made.record.id)
+            assert (record.owner, record.epoch) == (one.runner.worker, 1)
+            assert other.runner.running == 0
+            assert thinking.cancelled == 0
+            await other.runner.command(made.record.id, Resign(Color.BLACK))
+            assert (await one.matches.find(made.record.id)).termination == "resignation"
 
     run(main())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.matches.errors import InvalidSettings
+from app.matches.errors import UnplayableSettings
 from app.matches.events import dumps
 from app.matches.match import Match
 from app.matches.openings import OPENINGS
@@ -105,7 +105,7 @@ def test_a_draw_is_a_humans_to_claim() -> None:
     ],
 )
 def test_contradictions_name_their_field(others: dict[str, Any], field: str) -> None:
-    with pytest.raises(InvalidSettings) as caught:
+    with pytest.raises(UnplayableSettings) as caught:
         match_settings(**others)
     assert caught.value.field == field
     assert str(caught.value).startswith(f"{field}: ")
@@ -207,3 +207,18 @@ def test_settings_survive_being_written_down(chosen: MatchSettings) -> None:
 def test_money_is_written_exactly() -> None:
     chosen = match_settings(budget=Budget(usd=Decimal("0.10")))
     assert chosen.to_json()["budget"]["usd"] == "0.10"
+
+
+def test_the_seed_draws_the_start_of_chess960() -> None:
+    def start(**settings: Any) -> MatchSettings:
+        return match_settings("random", "random", variant="chess960", **settings).with_start()
+
+    assert start(seed=518).initial_fen == Position.start("chess960", 518).fen()
+    assert start(seed=960 + 17).initial_fen == Position.start("chess960", 17).fen()
+    assert start(seed=0).start == Position.start("chess960", 0)
+    # Who asks for a position, or for an opening, gets it.
+    assert start(seed=17, opening="e4").initial_fen is None
+    given = Position.start("chess960", 3).fen()
+    assert start(seed=17, initial_fen=given).initial_fen == given
+    standard = match_settings("random", "random", seed=17)
+    assert standard.with_start() is standard
