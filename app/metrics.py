@@ -29,9 +29,10 @@ from prometheus_client.registry import Collector
 
 from app.matches.match import UNFINISHED, MatchStatus
 from app.persistence.errors import StorageError
-from app.persistence.matches import count_by_status
+from app.persistence.matches import count_by_status, count_claimable
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from app.persistence.database import Database
@@ -71,6 +72,10 @@ class Running(Protocol):
     """What is asked of a runner."""
 
     @property
+    def worker(self) -> str:
+        """The id under which it owns matches."""
+
+    @property
     def running(self) -> int:
         """How many matches have an owner here."""
 
@@ -84,6 +89,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._database: Database | None = None
+        self._worker = ""
         self._refreshed_at: float | None = None
         self._refreshing = asyncio.Lock()
         self._matches = Gauge(
@@ -133,6 +139,7 @@ class Metrics:
     def watch(self, database: Database, feed: FeedCounts, runner: Running) -> None:
         """Say where to look. Called once."""
         self._database = database
+        self._worker = runner.worker
         self._owners.set_function(lambda: runner.running)
         self.registry.register(_FeedCollector(feed))
 
@@ -155,19 +162,22 @@ class Metrics:
                 return
             try:
                 async with asyncio.timeout(PATIENCE.total_seconds()):
-                    counts = await self._database.read(count_by_status)
+                    counts, waiting = await self._database.read(self._count)
             except (StorageError, TimeoutError) as error:
                 self.storage_failed(error)
                 self._database_up.set(0)
             else:
                 self._database_up.set(1)
-                self._note_counts(counts)
+                self._note_counts(counts, waiting)
             self._refreshed_at = time.monotonic()
 
-    def _note_counts(self, counts: dict[str, int]) -> None:
+    def _count(self, connection: Connection) -> tuple[dict[str, int], int]:
+        return count_by_status(connection), count_claimable(connection, self._worker)
+
+    def _note_counts(self, counts: dict[str, int], waiting: int) -> None:
         for status in MatchStatus:
             self._matches.labels(status.value).set(counts.get(status.value, 0))
-        self._queue.set(counts.get(MatchStatus.CREATED.value, 0))
+        self._queue.set(waiting)
 
     # --- what happens ---
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import structlog
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from agents.catalogue import Catalogue
 from agents.errors import AgentError
@@ -19,20 +19,24 @@ from app.matches.runner import Runner
 from app.matches.service import MatchService
 from app.metrics import Metrics
 from app.persistence.database import Database
-from app.persistence.errors import StorageError
+from app.persistence.errors import StorageError, StorageUnavailable
 from app.persistence.notifications import Notifications
 from app.persistence.records import Change
-from app.persistence.tables import Worker
-from app.persistence.workers import Workers, dead_of
+from app.persistence.workers import Workers, charged_until
 from app.persistence.writer import Writer
 from app.settings import Settings
 from app.streaming.feed import Feed
 from app.streaming.streams import Streams
+from app.timekeeping import now
 
 _log = structlog.get_logger(__name__)
 
 #: How often a worker says that it is there; what a crash costs a clock is at most this wrong.
 HEARTBEAT = timedelta(seconds=1)
+#: How old the last heartbeat may be in a service that is ready.
+_FRESH = timedelta(seconds=5)
+#: How long to wait for the database in the end: for the farewell, and for the last commit.
+_PATIENCE = timedelta(seconds=2.5)
 _STOCKFISH = "stockfish:8"
 
 
@@ -49,6 +53,9 @@ class Services:
     streams: Streams
     metrics: Metrics
     checks: Sequence[Check]
+    #: Let every match be, and its clock stand, until it is resumed: by another process, or by the
+    #: next start. Commands are refused from then on. Safe to call twice.
+    stop_playing: Callable[[], Awaitable[None]]
 
 
 def make_catalogue(settings: Settings) -> Catalogue:
@@ -75,7 +82,7 @@ async def open_services(
         catalogue = await stack.enter_async_context(catalogue or make_catalogue(settings))
         database = await stack.enter_async_context(await Database.open(settings.database_url))
         presence = _Presence(Workers())
-        await database.write(presence.workers.register)
+        await presence.register(database)
         feed = Feed(database)
         metrics = Metrics()
 
@@ -100,38 +107,53 @@ async def open_services(
             matches_per_client=settings.max_matches_per_client,
         )
         metrics.watch(database, feed, runner)
-        services = Services(
-            settings=settings,
-            database=database,
-            catalogue=catalogue,
-            matches=matches,
-            runner=runner,
-            feed=feed,
-            streams=Streams(database, feed, matches.snapshot, matches.overview),
-            metrics=metrics,
-            checks=_checks(database, catalogue, runner),
-        )
         async with asyncio.TaskGroup() as group:
-            background = [
-                group.create_task(_warm(catalogue)),
-                group.create_task(feed.run()),
-                group.create_task(presence.beat(database, metrics)),
-            ]
+            background = [group.create_task(_warm(catalogue)), group.create_task(feed.run())]
+            playing = [group.create_task(presence.beat(database, metrics))]
+            alive: list[asyncio.Task[None]] = []
             if database.dialect == "postgresql":
                 notifications = Notifications(database, presence.id, _both(feed, runner))
-                background.append(group.create_task(notifications.run()))
+                alive.append(group.create_task(notifications.run()))
                 await notifications.ready()
             writing = group.create_task(writer.run())
-            running = group.create_task(runner.run())
+            playing.append(group.create_task(runner.run()))
+            stopping = asyncio.Lock()
+
+            async def stop_playing() -> None:
+                async with stopping:
+                    if presence.has_left:
+                        return
+                    await _end(*playing)
+                    await presence.leave(database)
+                    await _end(*alive)  # now others may take what was ours
+
             try:
-                yield services
+                yield Services(
+                    settings=settings,
+                    database=database,
+                    catalogue=catalogue,
+                    matches=matches,
+                    runner=runner,
+                    feed=feed,
+                    streams=Streams(database, feed, matches.snapshot, matches.overview),
+                    metrics=metrics,
+                    checks=_checks(database, presence, catalogue, runner),
+                    stop_playing=stop_playing,
+                )
             finally:
+                await stop_playing()
                 await feed.aclose()
-                # Owners first, then what they write with.
-                for task in (running, writing, *background):
-                    task.cancel()
-                    await asyncio.wait((task,))
-                await presence.leave(database)
+                await _end(writing, *background)
+
+
+async def _end(*tasks: asyncio.Task[None]) -> None:
+    """End tasks; those that wait for the database in the end do so for a while."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        _, late = await asyncio.wait(tasks, timeout=_PATIENCE.total_seconds())
+        for task in late:
+            task.cancel()
 
 
 class _Presence:
@@ -139,6 +161,8 @@ class _Presence:
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
+        self.has_left = False
+        self._answered_at: datetime | None = None
 
     @property
     def id(self) -> str:
@@ -149,17 +173,22 @@ class _Presence:
         self, connection: Connection, worker: str | None, turn_at: datetime
     ) -> datetime | None:
         """Return until when the clock of a worker's match ran in a turn; None if it still does."""
-        if worker is None or not dead_of(connection, [worker], self.id):
-            return None
-        began, seen = connection.execute(
-            select(Worker.started_at, Worker.seen_at).where(Worker.id == worker)
-        ).one_or_none() or (turn_at, turn_at)
-        if began <= turn_at:
-            return seen
-        # It took the match over, and died before it went on with the turn: so it ran no clock, but
-        # whoever was there when the turn began. If they were several, nobody pays too much.
-        there = (Worker.started_at <= turn_at, Worker.seen_at >= turn_at)
-        return connection.scalar(select(func.min(Worker.seen_at)).where(*there)) or turn_at
+        return charged_until(connection, worker, turn_at, self.id)
+
+    async def register(self, database: Database) -> None:
+        """Say that we are there."""
+        await database.write(self.workers.register)
+        self._answered_at = now()
+
+    def answered_at(self) -> datetime:
+        """Return when the database last let us write; now, if nobody keeps trying."""
+        return self._answered_at or now()
+
+    def check(self) -> None:
+        """Raise `StorageUnavailable` if nothing could be written for a while."""
+        silent = now() - self.answered_at()
+        if silent > _FRESH:
+            raise StorageUnavailable(f"no heartbeat for {silent.total_seconds():.1f} s")
 
     async def beat(self, database: Database, metrics: Metrics) -> None:
         """Say every now and then that we are there."""
@@ -167,14 +196,19 @@ class _Presence:
             await asyncio.sleep(HEARTBEAT.total_seconds())
             try:
                 await database.write(self.workers.beat)
+                self._answered_at = now()
             except StorageError as error:
                 _log.warning("no heartbeat", error=str(error))
                 metrics.storage_failed(error)
 
     async def leave(self, database: Database) -> None:
-        """Say that we stop."""
+        """Say that we stop, if the database is there to hear it."""
+        self.has_left = True
         try:
-            await database.write(self.workers.close)
+            async with asyncio.timeout(_PATIENCE.total_seconds()):
+                await database.write(self.workers.close)
+        except TimeoutError:
+            _log.warning("no farewell", error="the database does not answer")
         except StorageError as error:
             _log.warning("no farewell", error=str(error))
 
@@ -197,8 +231,11 @@ async def _warm(catalogue: Catalogue) -> None:
         _log.warning("no Stockfish", error=str(error))
 
 
-def _checks(database: Database, catalogue: Catalogue, runner: Runner) -> tuple[Check, ...]:
+def _checks(
+    database: Database, presence: _Presence, catalogue: Catalogue, runner: Runner
+) -> tuple[Check, ...]:
     async def storage() -> None:
+        presence.check()
         await database.read(lambda connection: connection.execute(select(1)))
 
     async def stockfish() -> None:

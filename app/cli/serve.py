@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import resource
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,7 +34,14 @@ Examples:
 """
 
 #: In seconds: how long requests may take to end once the service is told to stop.
-_FAREWELL = 10
+_FAREWELL = 3.0
+#: How many connections the kernel may keep until we come to them.
+_BACKLOG = 128
+#: How many files and sockets there must be room for besides connections, at least: the database,
+#: engines, and connections on their way in and out.
+_RESERVE = 64
+#: What counts as the limit of files where there is none.
+_UNBOUNDED = 1 << 20
 
 
 class CannotListen(AppError):
@@ -80,7 +89,7 @@ def _listen(settings: Settings) -> socket.socket:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            listener.listen(2048)
+            listener.listen(_BACKLOG)
         except OSError:
             listener.close()
             raise
@@ -112,7 +121,13 @@ async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> 
     """Answer requests until a signal comes; then let those in hand end."""
     import uvicorn
 
-    from app.streaming.protocol import AbortableProtocol
+    from app.http.protocol import BoundedProtocol
+
+    files = _raise_file_limit()
+    reserve = max(files // 5, _RESERVE)
+
+    class Protocol(BoundedProtocol):
+        most_connections = max(files - reserve, 1)
 
     class Server(uvicorn.Server):
         @contextmanager
@@ -126,17 +141,28 @@ async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> 
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            listener.listen(_BACKLOG)
             typer.echo(f"Kibitz serves {_address(listener)}")
             settle()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await services.stop_playing()  # nobody loses on time while nobody can move
             await services.feed.aclose()  # or it would wait for those who watch
+            asyncio.get_running_loop().call_later(_FAREWELL, self.break_off)
             await super().shutdown(sockets)
+
+        def break_off(self) -> None:
+            """End what is still there. Requests without an answer are told why."""
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Protocol):
+                    connection.break_off()
+            for task in self.server_state.tasks:
+                task.cancel()
 
     config = uvicorn.Config(
         app,
         loop="none",
-        http=AbortableProtocol,
+        http=Protocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -144,9 +170,22 @@ async def _answer(app: FastAPI, services: Services, listener: socket.socket) -> 
         server_header=False,
         # Who sends `X-Forwarded-For` is believed only where the operator says so.
         proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,
-        timeout_graceful_shutdown=_FAREWELL,
+        # Before it learns that there are too many, asyncio accepts so many at a time, up to four
+        # times.
+        backlog=min(reserve // 8, _BACKLOG),
+        timeout_graceful_shutdown=math.ceil(_FAREWELL) + 2,
     )
     await Server(config).serve([listener])
+
+
+def _raise_file_limit() -> int:
+    """Have as many files and sockets as we may, and return how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):  # as on macOS, where the kernel allows less
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+    return _UNBOUNDED if soft == resource.RLIM_INFINITY else soft
 
 
 def _address(listener: socket.socket) -> str:

@@ -55,7 +55,7 @@ async def plies(
 ) -> Response:
     """Return what was played, with clocks and evaluations, and what was said and refused before."""
     after = 0 if query.cursor is None else number_of(query.cursor)
-    records = [record for record in await matches.plies(match_id) if record.number > after]
+    records = await matches.plies(match_id, after, query.limit + 1)
     page = records[: query.limit]
     following = str(page[-1].number) if len(records) > query.limit else None
     return page_response(request, {"plies": [_ply(record) for record in page]}, following)
@@ -108,12 +108,11 @@ async def board(
     match_id: MatchId, query: Annotated[_BoardQuery, Query()], matches: MatchesOf, _: ReadScope
 ) -> Response:
     """Return a picture of the position now, or after some ply."""
-    record = await matches.find(match_id)
-    if query.ply is None:
-        last = json.loads(record.state)["last_move"]
-        fen, move = record.fen, None if last is None else last["uci"]
+    if query.ply:
+        record, fen, move = await _after(matches, match_id, query.ply)
     else:
-        fen, move = await _after(matches, record, query.ply)
+        record = await matches.find(match_id)
+        fen, move = _now(record) if query.ply is None else (settings_of(record).start.fen(), None)
     picture = Position.from_fen(fen, record.variant).svg(
         perspective=Color(query.perspective),
         last_move=None if move is None else Move.from_uci(move),
@@ -122,15 +121,21 @@ async def board(
     return Response(picture, media_type=_SVG)
 
 
-async def _after(matches: MatchService, record: MatchRecord, number: int) -> tuple[str, str | None]:
-    """Return the position after a ply, and its move; `Refusal` if there is no such ply."""
-    if number == 0:
-        return settings_of(record).start.fen(), None
-    for ply in await matches.plies(record.id):
-        if ply.number == number:
-            return ply.fen, ply.uci
-    detail = f"ply: the match has no ply {number}"
-    raise Refusal(INVALID_REQUEST, detail, "ply", members={"in": "query"})
+def _now(record: MatchRecord) -> tuple[str, str | None]:
+    """Return the position of a match as it stands, and the last move."""
+    last = json.loads(record.state)["last_move"]
+    return record.fen, None if last is None else last["uci"]
+
+
+async def _after(
+    matches: MatchService, match_id: str, number: int
+) -> tuple[MatchRecord, str, str | None]:
+    """Return a match, the position after a ply, and its move; `Refusal` if it has no such ply."""
+    record, ply = await matches.ply(match_id, number)
+    if ply is None:
+        detail = f"ply: the match has no ply {number}"
+        raise Refusal(INVALID_REQUEST, detail, "ply", members={"in": "query"})
+    return record, ply.fen, ply.uci
 
 
 def _ply(record: PlyRecord) -> dict[str, Any]:

@@ -46,6 +46,9 @@ class Workers(Protocol):
     def id(self) -> str:
         """Our own id."""
 
+    def answered_at(self) -> datetime:
+        """Return when the database last answered."""
+
     def charged_until(
         self, connection: Connection, worker: str | None, turn_at: datetime
     ) -> datetime | None:
@@ -238,6 +241,7 @@ class Runner:
             observer=self._observer,
             analyser=self._analyser(match.settings),
             spent=spent,
+            answered_at=self._workers.answered_at,
         )
         self._occupied += _room(match.settings)
         self._owners[match.id] = owner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
@@ -32,6 +33,12 @@ _SESSION = (
     " set_config('idle_in_transaction_session_timeout', '15s', false)"
 )
 
+#: Whoever reads has waited no longer than that, and left: see `database`.
+_READING = (
+    "SELECT set_config('default_transaction_read_only', 'on', false),"
+    " set_config('statement_timeout', '10s', false)"
+)
+
 #: A server that has vanished is noticed within half a minute, and not after hours.
 POSTGRES_OPTIONS: dict[str, Any] = {
     "connect_timeout": CONNECT_TIMEOUT,
@@ -43,11 +50,15 @@ POSTGRES_OPTIONS: dict[str, Any] = {
 }
 
 
-def make_engine(address: Address, *, writes: bool) -> Engine:
-    """Return an engine for transactions that write, or for those that only read."""
+def make_engine(address: Address, *, writes: bool, silence: timedelta | None = None) -> Engine:
+    """Return an engine for transactions that write, or for those that only read.
+
+    Of a Postgres that says nothing for longer than `silence` the connection is given up: one that
+    is frozen keeps to none of the other limits.
+    """
     if address.dialect == "sqlite":
         return _sqlite_engine(address, writes=writes)
-    return _postgres_engine(address, writes=writes)
+    return _postgres_engine(address, writes=writes, silence=silence)
 
 
 def _sqlite_engine(address: Address, *, writes: bool) -> Engine:
@@ -74,7 +85,9 @@ def _sqlite_engine(address: Address, *, writes: bool) -> Engine:
     return engine
 
 
-def _postgres_engine(address: Address, *, writes: bool) -> Engine:
+def _postgres_engine(address: Address, *, writes: bool, silence: timedelta | None) -> Engine:
+    from app.persistence.silence import limited  # psycopg comes late
+
     engine = create_engine(
         address.url,
         poolclass=NullPool,
@@ -88,8 +101,10 @@ def _postgres_engine(address: Address, *, writes: bool) -> Engine:
     def connected(connection: Any, _record: object) -> None:  # noqa: ANN401 - a driver's
         connection.execute(_SESSION)
         if not writes:
-            connection.execute("SELECT set_config('default_transaction_read_only', 'on', false)")
+            connection.execute(_READING)
         connection.commit()
 
+    if silence is not None:
+        limited(engine, silence)
     event.listen(engine, "connect", connected)
     return engine

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -30,6 +32,7 @@ class Lane:
     """
 
     def __init__(self, address: Address, engine: Engine, threads: int, name: str) -> None:
+        self._address = address
         self._engine = engine
         self._jobs: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._closed = False
@@ -46,14 +49,26 @@ class Lane:
         for thread in self._threads:
             thread.start()
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
-        """Run a transaction, and return what it returns; see `Database.write`."""
+    async def run(self, work: Callable[[Connection], T], patience: timedelta | None = None) -> T:
+        """Run a transaction, and return what it returns; see `Database.write`.
+
+        Nobody waits longer than his patience, be it for a thread that is free or for the database.
+        """
         if self._closed:
             raise StorageUnavailable("the database is closed")
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        self._jobs.put(_Job(work, done, loop))
-        return await done
+        job = _Job(work, done, loop)
+        self._jobs.put(job)
+        if patience is None:
+            return await done
+        seconds = patience.total_seconds()
+        error = StorageUnavailable(f"{self._address} does not answer within {seconds:g} seconds")
+        timer = loop.call_later(seconds, job.fail, error)
+        try:
+            return await done
+        finally:
+            timer.cancel()
 
     def stop(self) -> None:
         """Take no more transactions."""
@@ -62,11 +77,15 @@ class Lane:
             for _ in self._threads:
                 self._jobs.put(None)
 
-    def join(self) -> None:
-        """Wait until those that were asked for are finished, and connections closed; it blocks."""
+    def join(self, deadline: float) -> bool:
+        """Wait until those that were asked for are finished, and connections closed; it blocks.
+
+        Returns whether they are by then, as `time.monotonic` has it.
+        """
         for thread in self._threads:
-            thread.join()
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._engine.dispose()
+        return not any(thread.is_alive() for thread in self._threads)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,12 +97,12 @@ class _Job(Generic[T]):
     loop: asyncio.AbstractEventLoop
 
     def run(self, session: _Session) -> None:
-        if self.done.done():  # the caller was cancelled before it was his turn
+        if self.done.done():  # the caller was cancelled, or gave up, before it was his turn
             return
         try:
             result = session.transaction(self.work)
         except BaseException as error:
-            self._tell(self._fail, error)
+            self._tell(self.fail, error)
         else:
             self._tell(self._succeed, result)
 
@@ -95,7 +114,8 @@ class _Job(Generic[T]):
         if not self.done.done():
             self.done.set_result(result)
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Tell whoever waits what is wrong, unless he knows more already."""
         if not self.done.done():
             self.done.set_exception(error)
 

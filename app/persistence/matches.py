@@ -53,11 +53,15 @@ _OWNERS = (
     .where(Match.status.in_(_CLAIMABLE_STATUSES), Match.owner.is_not(None))
     .distinct()
 )
+_IS_CLAIMABLE = (
+    Match.status.in_(_CLAIMABLE_STATUSES),
+    or_(Match.owner.is_(None), Match.owner.in_(bindparam("dead", expanding=True))),
+)
+_COUNT_CLAIMABLE = select(func.count()).select_from(Match).where(*_IS_CLAIMABLE)
 _CLAIMABLE = (
     select(Match.id)
     .where(
-        Match.status.in_(_CLAIMABLE_STATUSES),
-        or_(Match.owner.is_(None), Match.owner.in_(bindparam("dead", expanding=True))),
+        *_IS_CLAIMABLE,
         or_(Match.white == HUMAN, Match.black == HUMAN) == bindparam("humans"),
     )
     .order_by(Match.id)
@@ -165,10 +169,21 @@ def claimable(
 
     They are those without a human in a seat, or else only those with one.
     """
-    owners = [owner for owner in connection.scalars(_OWNERS) if owner is not None]
-    dead = workers.dead_of(connection, owners, worker)
-    found = connection.execute(_CLAIMABLE, {"dead": sorted(dead), "humans": humans, "most": limit})
+    dead = _dead_owners(connection, worker)
+    found = connection.execute(_CLAIMABLE, {"dead": dead, "humans": humans, "most": limit})
     return [match_id for (match_id,) in found]
+
+
+def count_claimable(connection: Connection, worker: str) -> int:
+    """Return how many matches to be run no living worker owns, with humans or without."""
+    parameters = {"dead": _dead_owners(connection, worker)}
+    count: int = connection.execute(_COUNT_CLAIMABLE, parameters).scalar_one()
+    return count
+
+
+def _dead_owners(connection: Connection, worker: str) -> list[str]:
+    owners = [owner for owner in connection.scalars(_OWNERS) if owner is not None]
+    return sorted(workers.dead_of(connection, owners, worker))
 
 
 def _filtered(filter: MatchFilter) -> Select[Any]:  # noqa: A002

@@ -105,7 +105,10 @@ class Writer:
                 self._finish([waiting], [stored])
 
     async def _store(self, changes: Sequence[Change]) -> list[Change]:
-        return await self._database.write(lambda connection: store(connection, changes))
+        # To give up would not help: the next one would have to wait for the same thread.
+        return await self._database.write(
+            lambda connection: store(connection, changes), is_patient=True
+        )
 
     async def _store_or_find(self, change: Change) -> Change:
         """Store a change, or find that it was stored when the connection was lost."""

@@ -33,6 +33,7 @@ class Feed:
 
 class Runner:
     running = 5
+    worker = "ours"
 
 
 def samples(text):
@@ -208,7 +209,7 @@ def test_labels_are_bounded(monkeypatch):
 
 def test_the_feed_and_the_runner_are_looked_at_when_asked():
     metrics, feed, runner = Metrics(), Feed(), Runner()
-    metrics.watch(Answering({}), feed, runner)
+    metrics.watch(Answering(({}, 0)), feed, runner)
     found = read(metrics)
     assert found["kibitz_sse_watchers",] == 3
     assert found["kibitz_sse_deliveries_total",] == 40
@@ -256,11 +257,37 @@ def test_matches_are_counted_in_the_database_every_few_seconds(tmp_path, monkeyp
         found = samples(body.decode())
         by_status = {key[1][1]: each for key, each in found.items() if key[0] == "kibitz_matches"}
         assert set(by_status) == {"created", "running", "paused", "ended", "aborted"}
-        assert found["kibitz_queue_depth",] == by_status["created"]
+        assert found["kibitz_queue_depth",] == by_status["created"]  # nobody owns them
         assert found["kibitz_database_up",] == 1
         return sum(by_status.values())
 
     assert asyncio.run(main()) == [0, 0, 1]
+
+
+def test_running_matches_wait_too_when_whoever_ran_them_is_gone(tmp_path):
+    """As after a restart, until they are taken up again."""
+    owned = [
+        ("running", "ours"),  # which is run
+        ("running", "gone"),
+        ("created", "gone"),
+        ("running", None),
+        ("created", None),
+        ("paused", None),
+        ("aborted", "gone"),
+    ]
+
+    async def main():
+        async with await Database.open(f"sqlite:///{tmp_path / 'a.db'}") as database:
+            for status, owner in owned:
+                record, events, _ = new_record(new_match(), client="c")
+                record = replace(record, status=status, owner=owner)
+                await database.write(lambda each, r=record, e=events: insert_match(each, r, e))
+            metrics = Metrics()
+            metrics.watch(database, Feed(), Runner())
+            body, _ = await metrics.scrape()
+            return samples(body.decode())["kibitz_queue_depth",]
+
+    assert asyncio.run(main()) == 4
 
 
 def test_those_who_ask_at_the_same_time_share_the_answer():
@@ -269,7 +296,7 @@ def test_those_who_ask_at_the_same_time_share_the_answer():
             for _ in range(10):
                 group.create_task(metrics.refresh())
 
-    metrics, database = Metrics(), Answering({"created": 4})
+    metrics, database = Metrics(), Answering(({"created": 1}, 4))
     metrics.watch(database, Feed(), Runner())
     asyncio.run(main())
     assert database.asked == 1
@@ -281,7 +308,7 @@ def test_those_who_ask_at_the_same_time_share_the_answer():
     [(StorageUnavailable("gone"), "StorageUnavailable"), (None, "TimeoutError")],
 )
 def test_a_database_out_of_reach_does_not_keep_the_rest_from_being_told(answer, error, monkeypatch):
-    metrics, database = Metrics(), Answering({"running": 7})
+    metrics, database = Metrics(), Answering(({"running": 7}, 2))
     metrics.watch(database, Feed(), Runner())
     metrics.failed("random")
     read(metrics)

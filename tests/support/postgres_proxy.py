@@ -21,6 +21,8 @@ class Wire:
         self._connections: set[asyncio.Task[None]] = set()
         self._cut_at: bytes | None = None
         self._answers = True
+        self._flows = asyncio.Event()
+        self._flows.set()
         self.cuts = 0
 
     @property
@@ -33,6 +35,15 @@ class Wire:
     def cut(self, at: bytes, *, after: bool) -> None:
         """Cut the connection over which these bytes come next, before or after they are obeyed."""
         self._cut_at, self._answers = at, after
+
+    def freeze(self) -> None:
+        """Be silent: connections stay, and new ones are accepted, but nothing passes."""
+        self._flows = asyncio.Event()
+
+    def thaw(self) -> None:
+        """Pass on what comes from now on. What was stuck stays so."""
+        self._flows = asyncio.Event()
+        self._flows.set()
 
     async def open(self, port: int = 0) -> None:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
@@ -74,12 +85,14 @@ class Wire:
     ) -> None:
         async def answers() -> None:
             while data := await from_server.read(65536):
+                await self._flows.wait()
                 to_client.write(data)
             to_client.close()
 
         answering = asyncio.ensure_future(answers())
         try:
             while data := await from_client.read(65536):
+                await self._flows.wait()
                 if self._cut_at is not None and self._cut_at in data:
                     self._cut_at = None
                     self.cuts += 1

@@ -14,6 +14,7 @@ from app.persistence.matches import (
     claim,
     claimable,
     count_by_status,
+    count_claimable,
     find_by_key,
     find_match,
     insert_match,
@@ -264,3 +265,5 @@ async def test_claimable_are_those_that_no_living_worker_runs(database_url):
         assert await found(10) == [*free, orphan]
         assert await found(2) == free
         assert await found(10, humans=True) == [human]
+        assert await database.read(lambda each: count_claimable(each, ours)) == 4
+        assert await database.read(lambda each: count_claimable(each, new_id())) == 5

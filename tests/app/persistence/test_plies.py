@@ -8,7 +8,7 @@ from app.persistence import ledger, plies
 from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
 from app.persistence.ledger import ledger_of
-from app.persistence.plies import plies_of
+from app.persistence.plies import plies_of, ply_of
 from app.persistence.records import LedgerTotals
 from tests.app.persistence.samples import a_call, a_ply, inserted, new_id
 
@@ -29,6 +29,27 @@ async def test_plies_come_back_in_order(database_url):
         await database.write(lambda each: plies.append(each, []))
         assert await database.read(lambda each: plies_of(each, record.id)) == stored
         assert await database.read(lambda each: plies_of(each, new_id())) == []
+
+
+async def test_some_plies(database_url):
+    async with await Database.open(database_url) as database:
+        record, other = await inserted(database), await inserted(database)
+        stored = [a_ply(record.id, number) for number in range(1, 8)]
+        others = [a_ply(other.id, number) for number in range(1, 10)]
+        await database.write(lambda each: plies.append(each, stored + others))
+
+        async def found(*bounds):
+            return await database.read(lambda each: plies_of(each, record.id, *bounds))
+
+        async def one(number):
+            return await database.read(lambda each: ply_of(each, record.id, number))
+
+        assert await found(0, 3) == stored[:3]
+        assert await found(3, 3) == stored[3:6]
+        assert await found(5, 3) == stored[5:]
+        assert await found(5) == stored[5:]
+        assert await found(0, 0) == await found(7) == await found(10**49, 5) == []
+        assert [await one(number) for number in (0, 1, 7, 8)] == [None, stored[0], stored[6], None]
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,18 @@ import asyncio
 import signal
 import sys
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import insert, select, text
 
 from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
 from app.persistence.events import last_position
-from app.persistence.matches import claim, claimable
+from app.persistence.matches import claim, claimable, count_claimable
 from app.persistence.notifications import Notifications
 from app.persistence.tables import Worker
-from app.persistence.workers import Workers, dead_of, lock_key
+from app.persistence.workers import Workers, charged_until, dead_of, lock_key
 from app.persistence.writer import Writer
 from app.timekeeping import now
 from tests.app.persistence.samples import a_change, inserted, new_id
@@ -33,7 +34,7 @@ async def test_a_worker_is_seen_from_its_start_to_its_end(database_url):
         ).all()
 
     async with await Database.open(database_url) as database:
-        assert await database.read(lambda each: workers.seen_at(each, workers.id)) is None
+        assert await database.read(rows) == []
         before = now()
         await database.write(workers.register)
         ((started, seen, stopped),) = await database.read(rows)
@@ -41,13 +42,84 @@ async def test_a_worker_is_seen_from_its_start_to_its_end(database_url):
         assert stopped is None
         await until(lambda: now() > seen)
         await database.write(workers.beat)
-        beat = await database.read(lambda each: workers.seen_at(each, workers.id))
+        ((_, beat, _),) = await database.read(rows)
         assert beat > seen
         await until(lambda: now() > beat)
         await database.write(workers.close)
         assert (await database.read(rows))[0].stopped_at > beat
         with pytest.raises(StorageRefused):
             await database.write(workers.register)
+
+
+async def test_workers_that_are_long_gone_and_own_nothing_are_forgotten(database_url):
+    """One that owns something is remembered, since its clock ran until it was last seen."""
+    at = now()
+    old, recent = at - timedelta(days=7, minutes=1), at - timedelta(days=7, minutes=-1)
+    gone, stopped, owning, had_owned, fresh, just_stopped = ids = [new_id() for _ in range(6)]
+    rows = [
+        {"id": gone, "seen_at": old, "stopped_at": None},
+        {"id": stopped, "seen_at": old, "stopped_at": old},
+        {"id": owning, "seen_at": old, "stopped_at": None},
+        {"id": had_owned, "seen_at": old, "stopped_at": None},
+        {"id": fresh, "seen_at": recent, "stopped_at": None},
+        {"id": just_stopped, "seen_at": recent, "stopped_at": recent},
+    ]
+    workers = Workers()
+    async with await Database.open(database_url) as database:
+        await inserted(database, owner=owning, status="paused")
+        await inserted(database, owner=had_owned, status="aborted")
+        await inserted(database)
+        values = [row | {"started_at": old} for row in rows]
+        await database.write(lambda each: each.execute(insert(Worker), values))
+        await database.write(workers.register)
+        left = await database.read(lambda each: set(each.scalars(select(Worker.id))))
+    assert left == {owning, fresh, just_stopped, workers.id}
+    assert len(set(ids)) == 6
+
+
+TURN = datetime(2026, 3, 9, 12, tzinfo=UTC)
+#: Of each worker when it started and was last seen, in seconds of the turn; of the first the match
+#: is. And when the clock stood.
+CLOCKS = [
+    ([], 0),
+    ([(-100, 30)], 30),
+    ([(0, 7)], 7),
+    ([(-100, 30), (-100, 20)], 30),
+    ([(40, 50)], 0),
+    ([(40, 50), (-100, 30)], 30),
+    ([(40, 50), (-100, 30), (-50, 20), (-100, -1), (1, 2)], 20),
+    ([(40, 50), (-9, 0)], 0),
+    ([(40, 50), (0, 9)], 9),
+]
+
+
+@pytest.mark.parametrize(("lives", "seconds"), CLOCKS)
+async def test_a_clock_is_charged_until_its_worker_was_last_seen(database_url, lives, seconds):
+    owner, own = new_id(), new_id()
+
+    def second(number):
+        return TURN + timedelta(seconds=number)
+
+    rows = [
+        {"id": new_id() if number else owner, "started_at": second(a), "seen_at": second(b)}
+        for number, (a, b) in enumerate(lives)
+    ]
+    async with await Database.open(database_url) as database:
+        if rows:
+            await database.write(lambda each: each.execute(insert(Worker), rows))
+
+        async def charged(worker):
+            return await database.read(lambda each: charged_until(each, worker, TURN, own))
+
+        assert await charged(owner) == second(seconds)
+        assert await charged(None) is None
+        assert await charged(own) is None
+
+
+async def test_the_clock_of_a_living_worker_runs_on(postgres_url):
+    async with await Database.open(postgres_url) as database, listening(database) as other:
+        found = await database.read(lambda each: charged_until(each, other.worker, TURN, new_id()))
+    assert found is None
 
 
 async def test_on_sqlite_every_other_worker_is_dead(tmp_path):
@@ -127,6 +199,7 @@ async def test_a_living_worker_keeps_its_matches_unless_by_force(postgres_url):
             )
 
         assert await database.read(lambda each: claimable(each, ours, 10)) == []
+        assert await database.read(lambda each: count_claimable(each, ours)) == 0
         assert await claimed(by_force=False) is None
         assert await claimed(by_force=True) == 2
         assert await claimed(by_force=False) is None  # it is our own

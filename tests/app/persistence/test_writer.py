@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from sqlalchemy import text
 
 from app.persistence.batch import store
 from app.persistence.database import Database
@@ -248,6 +249,27 @@ async def test_a_former_owner_cannot_write(database_url):
     assert len(published.changes) == 1
 
 
+async def test_a_former_owner_is_known_by_its_epoch_alone(database_url):
+    """The new owner has not written anything: the sequence is what both expect."""
+    async with writing(database_url) as (database, writer, published):
+        record = await inserted(database)
+        change = a_change(record.id)
+        await database.write(partial(store, changes=[change]))
+        await database.write(lambda each: claim(each, record.id, new_id(), by_force=True))
+        before = await stored(database, record.id)
+        assert before[0].last_sequence == change.last_sequence
+        with pytest.raises(LostOwnership):
+            await writer.commit(change)  # which it may not go on from, though it was its own
+        with pytest.raises(LostOwnership):
+            await writer.commit(a_change(record.id, 3, 2))
+        with pytest.raises(LostOwnership):
+            await database.write(partial(store, changes=[a_change(record.id, 3, 2)]))
+        with pytest.raises(LostOwnership):
+            await writer.commit(a_change(record.id, 3, 1, plies=(), events=()))
+        assert await stored(database, record.id) == before
+    assert published.changes == []
+
+
 async def test_what_was_committed_already_is_not_lost(database_url):
     """A retry after an answer that never came."""
     async with writing(database_url) as (database, writer, published):
@@ -374,3 +396,105 @@ async def test_a_server_that_is_gone_and_comes_back(postgres_url):
         await writer.commit(a_change(record.id))
         assert len((await stored(database, record.id))[1]) == 3
     assert len(published.changes) == 1
+
+
+class Slow:
+    """A database that can be kept from committing, and counts what is written."""
+
+    def __init__(self, database):
+        self._database = database
+        self.read = database.read
+        self.writes = 0
+        self.stored, self.may_commit = asyncio.Event(), asyncio.Event()
+
+    async def write(self, work, **options):
+        loop = asyncio.get_running_loop()
+
+        def slowly(connection):
+            result = work(connection)
+            loop.call_soon_threadsafe(self.stored.set)
+            asyncio.run_coroutine_threadsafe(self.may_commit.wait(), loop).result()
+            return result
+
+        self.writes += 1
+        return await self._database.write(slowly, **options)
+
+
+async def test_positions_are_in_the_order_of_commits(postgres_url):
+    """Two processes: who has positions keeps the other waiting, which then fails at nothing."""
+    waiting = text(
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype <> 'relation'"
+        " AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())"
+    )
+    told = []
+
+    def published(changes):
+        told.extend(event.position for change in changes for event in change.events)
+
+    async with (
+        await Database.open(postgres_url) as one,
+        await Database.open(postgres_url) as other,
+        await Database.open(postgres_url) as watching,
+    ):
+        records = [await inserted(one) for _ in range(2)]
+        slow = [Slow(one), Slow(other)]
+        writers = [Writer(database, published) for database in slow]
+        running = [asyncio.create_task(writer.run()) for writer in writers]
+        seen = []
+
+        async def look():
+            after = seen[-1].position if seen else 0
+            seen.extend(await watching.read(partial(events_after, position=after, limit=1000)))
+            return [event.position for event in seen]
+
+        first = asyncio.create_task(writers[0].commit(a_change(records[0].id)))
+        await slow[0].stored.wait()
+        second = asyncio.create_task(writers[1].commit(a_change(records[1].id)))
+        slow[1].may_commit.set()
+        while not await watching.read(lambda each: each.scalar(waiting)):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        assert not second.done()
+        assert not slow[1].stored.is_set()
+        assert await look() == [1, 2]  # nothing that comes after a gap
+        slow[0].may_commit.set()
+        await first
+        assert (await look())[:4] == [1, 2, 3, 4]
+        await second
+        assert await look() == [1, 2, 3, 4, 5, 6]
+        for task in running:
+            task.cancel()
+            await asyncio.wait([task])
+    assert [event.match_id for event in seen[2:]] == [records[n].id for n in (0, 0, 1, 1)]
+    assert told == [3, 4, 5, 6]
+    assert [database.writes for database in slow] == [1, 1]  # none was refused and made again
+
+
+async def test_a_reader_misses_nothing_that_two_processes_commit(postgres_url):
+    """None of their commits is refused, either."""
+    plies = 40
+    async with (
+        writing(postgres_url) as (one, first, _),
+        writing(postgres_url) as (_, second, _),
+        await Database.open(postgres_url) as watching,
+    ):
+        ids = [(await inserted(one)).id for _ in range(8)]
+        total = len(ids) * (1 + 2 * plies)
+
+        async def play(writer, match_id):
+            for number in range(plies):
+                await writer.commit(a_change(match_id, 1 + 2 * number, number + 1))
+
+        async def watch(seen):
+            while len(seen) < total:
+                after = seen[-1].position if seen else 0
+                seen += await watching.read(partial(events_after, position=after, limit=1000))
+
+        seen = []
+        async with asyncio.TaskGroup() as group:
+            group.create_task(watch(seen))
+            for number, match_id in enumerate(ids):
+                group.create_task(play((first, second)[number % 2], match_id))
+    assert [event.position for event in seen] == list(range(1, total + 1))
+    for match_id in ids:
+        sequences = [event.sequence for event in seen if event.match_id == match_id]
+        assert sequences == list(range(1, 2 + 2 * plies))
