@@ -16,12 +16,12 @@ import typer
 
 from app.errors import AppError
 from app.garbage import postpone, settle
-from app.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from app.services import Services
+    from app.settings import Settings
 
 EXAMPLES = """\
 Examples:
@@ -66,6 +66,8 @@ def serve(
     file of SQLite in your data folder.
     """
     postpone()
+    from app.settings import load_settings
+
     given = {"host": host, "port": port, "database": database, "log_level": log_level}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     from app.http.security import check_binding
