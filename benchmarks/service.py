@@ -81,6 +81,13 @@ class Service:
         answer = self.client.post("/api/matches", json=body)
         answer.raise_for_status()
 
+    def is_busy(self) -> bool:
+        """Return whether a match is not over; asked so that the answer costs next to nothing."""
+        return any(
+            self.client.get("/api/matches", params={"status": status, "limit": 1}).json()["matches"]
+            for status in ("created", "running")
+        )
+
     def matches(self, status: str) -> list[dict]:
         found, cursor = [], None
         while True:
@@ -121,12 +128,12 @@ def cpu_per_ply(folder: Path, games: int) -> Row:
     with service(folder, concurrent_matches=CONCURRENT, engine_processes=CONCURRENT) as running:
         engine = {"name": "stockfish:8", "nodes": NODES}
         running.start_match(white=engine, black=engine, max_plies=20)  # warms up
-        while running.matches("created") or running.matches("running"):
+        while running.is_busy():
             time.sleep(0.1)
         before = running.cpu
         for _ in range(games):
             running.start_match(white=engine, black=engine, opening=next(openings).name)
-        while running.matches("created") or running.matches("running"):
+        while running.is_busy():
             time.sleep(1)
         cpu = running.cpu - before
         played = running.matches("ended")[:games]
@@ -240,12 +247,16 @@ def memory_per_match(folder: Path, matches: int) -> Row:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plies", action="store_true", help="the processor time of a ply alone")
     parser.add_argument("--quick", action="store_true", help="fewer games, starts and seconds")
-    quick = parser.parse_args().quick
+    arguments = parser.parse_args()
+    quick = arguments.quick
     print("| measured | figure | bar | |\n| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as name:
         folder = Path(name)
         print(cpu_per_ply(folder / "plies", 6 if quick else GAMES), flush=True)
+        if arguments.plies:
+            return
         rate = decisions_per_second(folder / "slow", 5 if quick else SECONDS)
         print(asyncio.run(rate), flush=True)
         starts = 3 if quick else STARTS
