@@ -27,7 +27,7 @@ test-engines:
 	@scripts/install-test-engines
 
 test: setup test-engines ## the whole test suite, with coverage
-	$(BIN)/pytest -n 3 --dist worksteal --cov --cov-fail-under=90
+	$(BIN)/pytest -n auto --cov --cov-fail-under=90
 
 lint: $(STAMP) ## ruff, mypy, and the direction of dependencies
 	$(BIN)/ruff check .
