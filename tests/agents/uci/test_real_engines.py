@@ -252,6 +252,7 @@ async def play_both_ways(game: Game, engine: Player, other: Player, color: Color
 def test_it_beats_random_or_draws(name, color):
     async def main():
         async with catalogue(name) as found:
+            # With seed 1 Ethereal makes seven queens, and takes minutes to depth 3 with them.
             engine, other = seat(found, name), found.seat("random", seed=2)
             return await play_both_ways(Game(claims_draws=True), engine, other, color)
 

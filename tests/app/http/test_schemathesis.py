@@ -96,7 +96,7 @@ def guarded_service(tmp_path_factory) -> Iterator[Served]:
 def test_every_answer_is_as_the_document_says(open_service, label, mode):
     with open_service.client() as client:
         match = prepare(client, label)
-    examine(open_service, DOCUMENT, label, mode, match, examples=6)
+    examine(open_service, DOCUMENT, label, mode, match, examples=12)
 
 
 @pytest.mark.parametrize("label", LABELS)
