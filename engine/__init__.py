@@ -26,6 +26,7 @@ from engine.errors import (
     UnknownVariant,
     UnreadableMove,
 )
+from engine.exchange import exchange_value
 from engine.fen import read_fen
 from engine.game import Game, Status
 from engine.line import Evaluation, Line, Note, Ply
@@ -88,6 +89,7 @@ __all__ = [
     "Variant",
     "Verdict",
     "divide",
+    "exchange_value",
     "format_clock",
     "perft",
     "read_fen",
