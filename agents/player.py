@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Protocol
 
-from engine import Clock, Evaluation, Game, Move, Ply, Position
+from agents.models.ledger import Ledger, MemoryLedger
+from engine import Clock, Evaluation, Game, Move, MoveError, Ply, Position
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,59 @@ class Rejection:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A move somebody advises, and why."""
+
+    move: Move
+    reason: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What somebody says of a turn: candidates, best first, or why there are none."""
+
+    by: str
+    candidates: tuple[Candidate, ...] = ()
+    #: All that was said, where it was more than the reasons.
+    words: str = ""
+    #: Why somebody who was asked gave no advice.
+    abstained: str = ""
+
+
+class Listener(Protocol):
+    """Whoever wants to know what a player does before it has decided."""
+
+    def said(self, by: str, words: str) -> None:
+        """Hear words of somebody who is still speaking."""
+
+    def advised(self, advice: Advice) -> None:
+        """Take advice as soon as it is whole. It comes again with the decision."""
+
+    def excuse(self, since: datetime, until: datetime) -> None:
+        """Do not charge the player for a time, now or soon: others were at fault."""
+
+
+class NobodyListens:
+    """A listener for those who only want the decision."""
+
+    def said(self, by: str, words: str) -> None:
+        """Let it pass."""
+
+    def advised(self, advice: Advice) -> None:
+        """Let it pass."""
+
+    def excuse(self, since: datetime, until: datetime) -> None:
+        """Let it pass."""
+
+
+@dataclass(frozen=True)
 class Turn:
     """What a player is given: where the game began, every ply since, and the clock if any.
 
     `spent` is what has gone from the mover's clock since the turn began, as after a restart;
-    `rejections` are the attempts that were refused; `draw_offered` says that the opponent's offer
-    stands.
+    `rejections` are the attempts that were refused; `advice` is what was said in this turn before,
+    such as before a restart; `draw_offered` says that the opponent's offer stands. The `listener`
+    hears what goes on meanwhile; model calls go into the `ledger`.
     """
 
     start: Position
@@ -33,7 +81,10 @@ class Turn:
     clock: Clock | None = None
     spent: timedelta = timedelta(0)
     rejections: tuple[Rejection, ...] = ()
+    advice: tuple[Advice, ...] = ()
     draw_offered: bool = False
+    listener: Listener = field(default_factory=NobodyListens, compare=False, repr=False)
+    ledger: Ledger = field(default_factory=MemoryLedger, compare=False, repr=False)
 
     @classmethod
     def of(cls, game: Game) -> Turn:
@@ -52,22 +103,6 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A move somebody advises, and why."""
-
-    move: Move
-    reason: str
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What somebody says of a turn: candidates, best first."""
-
-    by: str
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True)
 class Decision:
     """What a player gives back: a move, resignation, draw offer or claim, and the advice behind it.
 
@@ -83,6 +118,8 @@ class Decision:
     offers_draw: bool = False
     accepts_draw: bool = False
     claims_draw: bool = False
+    #: Why its words mean no legal move, where it found that out itself.
+    fault: MoveError | None = None
 
 
 class Player(Protocol):
