@@ -1,0 +1,210 @@
+"""Cues: the words around a move that tell an answer from a remark, in the languages models use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from engine import Color
+
+#: How far back and ahead words are looked at.
+REACH = 90
+
+_QUIET = (
+    r"(?:[^\w]|_|\d{1,3}(?=\s?[.…])|\b(?:to|the|a|an|my|our|this|move|moves|pawn|with|now|play|"
+    r"playing|is|be|either|simply|just|clearly|uci|san|format|notation|as|in|for|white|black|"
+    r"here|of|push|pushing|follows|advance|advancing|action|command|de|le|la|el|den|der|die|zug|"
+    r"coup|jugada|du|with|check|mate|next|following|natural|solid|standard|classical|developing|"
+    r"aggressive|simple|straightforward|strong)\b)*\Z"
+)
+_NOT = (
+    r"(?!not\b|never\b|could\b|might\b|can\b|cannot\b|consider|avoid|would\snot|if\b|were\b|was\b)"
+)
+_STATED = re.compile(
+    r"(?:"
+    # I'll play, let me go with, we have decided to choose ...
+    r"\b(?:i|we|let'?s|let\sus|let\sme|i['\s]?a?m|i['\s]?ll|i['\s]?d|i['\s]?ve|we['\s]?ll|we['\s]?re|"
+    r"me|black|white)"
+    rf"(?:\s{_NOT}[a-z']+){{0,5}}?\s"
+    r"(?:play|playing|move|moving|choose|choosing|select|selecting|pick|go\swith|going\swith|"
+    r"make|opt\sfor|opting\sfor|push|capture|take|respond\swith|answer\swith|reply\swith|execute|"
+    r"prefer|proceed\swith|proceed|submit|start\swith|open\swith|begin\swith|settle\son|"
+    r"stick\swith|commit\sto|go\sfor|chose|chosen|decided\son|decide\son|recommend|suggest|try|"
+    r"advance|develop|say|castle|bring|respond|use|send|type|answer|reply|plays|mirror\swith|"
+    r"continue\swith|meet\sit\swith)(?:\s[^.:\n]{1,50}:)?"
+    # play e4, at the start of a sentence
+    r"|(?:\A|[.!?:\n])\W{0,4}(?:play|playing|go(?:ing)?\swith|(?:final|move\s\d{1,3})\s?:|move|moving|choosing|i\schoose|answer|therefore|thus|so|"
+    r"hence|conclusion|in\sconclusion)"
+    r"|\bpromot(?:e|es|ing)\s(?:\w+\s){0,6}(?:on|at|with|by)|\A\W*(?:sure|ok|okay|yes|alright|well|hmm|certainly|of\scourse)"
+    # a change of mind
+    r"|\b(?:wait|no|actually|correction|sorry|scratch\sthat|on\ssecond\sthought|better|instead)\s?[,:.-]"
+    # Deutsch, français, español, italiano, português, nederlands, polski, русский, 中文, 日本語
+    r"|\bich\s(?:spiele|ziehe|w[äa]hle|nehme)|\bmein(?:\sn[äa]chster)?\szug(?:\sist|\slautet)?|\bje\s(?:joue|choisis)"
+    r"|\bmon\scoup(?:\sest)?|\b(?:yo\s)?(?:juego|muevo|elijo)|\b(?:mi|mejor)\s(?:jugada|movimiento)(?:\ses)?"
+    r"|\b(?:gioco|scelgo|muovo)|\bla\smia\smossa(?:\s[èe])?|\b(?:eu\s)?(?:jogo|escolho)|\b(?:meu|o\smeu)\slance(?:\s[ée])?"
+    r"|\bik\s(?:speel|kies)|\bmijn\szet(?:\sis)?|\b(?:gram|zagram)|\bm[óo]j\sruch(?:\sto)?"
+    r"|(?:играю|хожу|выбираю|сыграю|мой\sход|лучший\sход)|(?:我走|我下|我选择|我選擇|走法是|着法是|我的走法|选择|最佳走法|我的着法)(?:是)?"
+    r"|(?:指し手は|私の手は|最善手は)"
+    # the best move is, my answer:, move:
+    r"|\b(?:moves?|answer|choice|decision|selection|reply|response|uci|san|action|output|result|"
+    r"continuation|option|notation|format|conclusion|play|bestmove|solution|zug|coup|jugada|mossa)\b"
+    r"(?:,?\s\(?(?:in|for|by|as|on|here|now|at|this|that|position|uci|san|notation|format|me|white|black|"
+    r"algebraic|long|short|from|the|board|turn|move|i|to\s(?:make|play))\b){0,6}"
+    r"\W{0,4}(?::|=|->|\||\b(?:is|would\sbe|will\sbe|seems\sto\sbe|appears\sto\sbe|must\sbe|should\sbe|ist|est|es)\b)"
+    r")" + _QUIET
+)  # fmt: skip
+#: Before the cue: this move is somebody else's, or one of several.
+_WEAKENED = re.compile(
+    r"\b(?:possible|potential|candidate|alternative|another|other|previous|prior|last|their|his|"
+    r"opponent'?s?|bad|worst|losing|illegal|example|sample|such\sas|one|some|interesting|second|"
+    r"could|might|tempting|considered|considering|don't|do\snot|won't|not\sto|cannot|can't|"
+    r"wouldn't|shouldn't|never|unable|was|were|legal\smoves|available\smoves)\b"
+)
+#: The move is said to follow other moves, or to answer them.
+_LATER = re.compile(
+    r"\b(?:after|if|when|once|in\scase|should|against|meets?|on|upon|unless)\s"
+    r"(?:\d{1,3}\.{1,3}\s?|\.{3}\s?)?(?:(?:the\s|my\s)?(?:opponent|white|black|enemy)\b(?!\sto\s)|"
+    r"they\b|he\b|she\b|you\b|that\b|this\b|(?:[kqrbn])?[a-h]?[1-8]?x?[a-h][1-8]|o-o|castl)"
+    r"|(?:\band|,)\s(?:then|next|later)\b|\bfollowed\sby\b|\blater\b"
+    r"|\bnext\s(?:move|turn)\b(?!\s?:|\s(?:is|will\sbe|would\sbe|should\sbe)\b)"
+    r"|\bthreat(?:s|en|ens|ening)?\b|\bprepar(?:e|es|ing)\b|\bplan(?:s|ning)?\b|\bwith\sideas\b"
+    r"|\bideas?\s(?:of|like)\b|\bintend|\ballow(?:s|ing)?\b|\bprevent(?:s|ing)?\b|\bstop(?:s|ping)\b"
+    r"|\bso\sthat\b|\bin\sorder\sto\b|\beventually\b|\bsoon\b|\bfuture\b"
+)
+#: The move is only talked about.
+_REMARKED = re.compile(
+    r"\b(?:not|don't|won't|wouldn't|shouldn't|isn't|avoid(?:s|ing)?|instead\sof|rather\sthan|than|"
+    r"over|unlike|consider(?:s|ed|ing)?|reject(?:ed)?|alternatives?|unable|cannot|can't|such\sas|"
+    r"e\.g\.?|example|format|opponent'?s?|their|played|was|were|had|last|previous|could|might|may|"
+    r"would|thought|tempting|or)\b"
+)
+_AFTERWARDS = re.compile(
+    r"\A[^\w\n]{0,6}(?:\([^()\n]{0,40}\)\W{0,3})?(?:it\sis\b(?!\s\w)|"
+    r"(?:is|was|seems|looks|appears)\s(?:[a-z]+\s){0,2}?(?:to\sbe\s)?(?:the\s|my\s|our\s)?(?:[a-z]+\s)?"
+    r"(?:best|strongest|better|right|correct|choice|move|answer|only|stronger)\b(?!\ssquare))"
+)
+#: Between such words and a command: other commands that it is joined to, and what quotes it.
+_UP_TO = (
+    r"(?:(?:make\\?_move\s[\w+#=-]{2,7}[\"']?,\s){0,3}make\\?_move\s[\w+#=-]{2,7}[\"']?,?"
+    r"\s(?:or|and|nor)\s)?[\"'(<\[]{0,3}\Z"
+)
+#: Before a command: it is not to be carried out.
+_DENIED = re.compile(
+    r"\b(?:(?<!why )not|never|don't|won't|wouldn't|shouldn't|can't|cannot|instead\sof|rather\sthan|"
+    r"avoid(?:ed|ing)?|reject(?:ed|ing)?)[^\S\n]"
+    r"(?:(?:to|use|using|play|playing|choose|choosing|call|calling|send|the|a|command|action|move)\s)"
+    r"{0,4}" + _UP_TO
+)  # fmt: skip
+_FAILED = re.compile(
+    r"\A[\"')\]>,]{0,4}\s(?:which\s|that\s)?(?:was|is|were)\s(?:an?\s)?"
+    r"(?:illegal|invalid|impossible|rejected|not\s(?:an?\s)?(?:legal|valid|possible|allowed))\b"
+)
+#: Before a command: it shows the form, or it is one of others, of another time or for a case.
+_SHOWN = re.compile(
+    r"(?:\b(?:e\.g\.?|(?:for\s)?example|for\sinstance|such\sas|(?:alternatives?|backup|fallback):)[\s:,]{0,4}"
+    r"|\b(?:(?<!'d )(?<!would )like|than|over|considered|considering|(?:previous|earlier|last)\s"
+    r"(?:attempt|try|command)|(?:another|other|alternative)\s(?:option|move|choice|idea|candidate)s?"
+    r"(?:\s(?:is|was|were|are|would\sbe|could\sbe))?|opponent\s(?:has\s)?(?:used|played|made))[^\S\n]"
+    r"|\b(?:(?:if|once)\s(?:(?:the\s|my\s)?opponent|white|black|they|he|you|it|this|that)|then,?\safter|"
+    r"(?:on|in)\s(?:my|the)\snext\sturn)\b(?:(?!\b(?:so|thus|but)\b)[^.!?\n;]){0,80}[^\S\n])"
+    + _UP_TO
+)  # fmt: skip
+_RESIGNS = re.compile(
+    r"(?<!not )(?<!never )\bi\s(?:must\s|will\s|have\sto\s|hereby\s)?resign\b|\A\W*resign\b"
+)
+_REVISED = re.compile(r"\w{2,}")
+_JOINING = frozenset(
+    re.findall(
+        r"\w+",
+        "or and also either maybe perhaps alternatively oder ou my the our best final next move is "
+        "answer",
+    )
+)
+_OPTIONS = re.compile(
+    r"\b(?:legal|available|possible|valid|candidate|all|reasonable)\b[^.:\n]{0,30}\b(?:moves?|options?|captures)\b[^.:\n]{0,60}:"
+    r"|\b(?:options|candidates|alternatives|legal_moves|moves)\b[^.:\n]{0,40}:"
+)  # fmt: skip
+_CHOOSING = re.compile(r"\b(?:best|final|my|chosen|choose|choosing|play|pick|select|decide)\b")
+_BULLET = re.compile(r"\s{0,8}(?:[-•+>|]|\d{1,2}[.)]|\(?[a-z]\))\s?")
+
+
+def is_stated(before: str, sentence: Callable[[], str], after: str, turn: Color) -> int | None:
+    """Return where in `before` the words begin that give a move as the answer, or None.
+
+    `before` is what comes since the last mention of a move, `sentence` tells all of the sentence so
+    far; it is asked only if need be.
+    """
+    before = before.lower()
+    other = turn.opponent
+    cue = _STATED.search(before)
+    if cue is None and not _AFTERWARDS.match(after.lower()):
+        return None
+    clause = _last_part(sentence())
+    if _LATER.search(clause) or re.search(rf"\b{other}'s\b[^.]{{0,20}}\Z", clause):
+        return None
+    if cue is None:
+        weak = _WEAKENED.search(clause) or _REMARKED.search(before)
+        return None if weak else len(before)
+    if cue[0].startswith(other.value) or re.search(rf"\b(?:for|by)\s{other}\b", cue[0]):
+        return None
+    # A cue may begin with the end of the sentence before, whose words then do not weaken it.
+    is_first = cue[0][0] in ".!?\n"
+    lead = "" if is_first else re.split(r"[,;.!?\n]", before[: cue.start()])[-1]
+    return None if _WEAKENED.search(lead + cue[0]) else cue.start()
+
+
+def is_remark(clause: str, turn: Color) -> bool:
+    """Return whether a sentence talks of a move that is not to be played now."""
+    clause = _last_part(clause)
+    owner = re.search(rf"\b{turn.opponent}(?:'s)?\b", clause)
+    return bool(owner or _LATER.search(clause) or _REMARKED.search(clause))
+
+
+def is_aside(before: str, after: str, is_shown_too: bool) -> bool:
+    """Return whether the words around a command say that it is not to be carried out.
+
+    One that is only shown may be, where nothing else is said: `is_shown_too`.
+    """
+    before = before.lower()
+    if _DENIED.search(before) or _FAILED.match(after.lower()):
+        return True
+    return not is_shown_too and _SHOWN.search(before) is not None
+
+
+def _last_part(clause: str) -> str:
+    """Return what a sentence says after its last turn: `e4 is tempting, but ...`."""
+    return re.split(r"\b(?:but|however|yet|though)\b", clause.lower())[-1]
+
+
+def resignation_in(text: str) -> int:
+    """Return where a text last gives the game up, or -1."""
+    return max((match.start() for match in _RESIGNS.finditer(text.lower())), default=-1)
+
+
+def is_joint(gap: str) -> bool:
+    """Return whether what is between two answers only puts them side by side."""
+    return all(word in _JOINING for word in _REVISED.findall(gap.lower()))
+
+
+def is_item(line: str) -> bool:
+    """Return whether a line is an item of a list or a row of a table."""
+    return _BULLET.match(line) is not None
+
+
+def without_options(text: str) -> str:
+    """Return a text without the lists of options in it."""
+    kept = []
+    is_listing = False
+    for line in text.split("\n"):
+        header = _OPTIONS.search(line.lower())
+        if header and not _CHOOSING.search(line[: header.end()].lower()):
+            rest = line[header.end() :]
+            # A list on the same line ends with its sentence; else the items below are the list.
+            is_listing = not re.search(r"[a-h][1-8]|[O0]-[O0]|off", rest)
+            kept.append(line[: header.start()] + re.sub(r"\A[^.\n]*", "", rest))
+        elif is_listing and (not line.strip() or is_item(line)):
+            kept.append("")
+        else:
+            is_listing = False
+            kept.append(line)
+    return "\n".join(kept)

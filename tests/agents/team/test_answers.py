@@ -1,0 +1,199 @@
+"""What members are asked to answer, and what their answers mean."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.team.answers import (
+    MAX_MOVE,
+    _last_fenced,
+    candidates_schema,
+    move_schema,
+    one_line,
+    read_choice,
+    read_counsel,
+)
+from engine import AmbiguousMove, IllegalMove, MoveError, Position, UnreadableMove
+
+START = Position.start()
+
+
+def test_the_reasoning_comes_first_and_the_move_last():
+    advice = candidates_schema(("e2e4", "d2d4"), 3, None)
+    assert list(advice.schema["properties"]) == ["reasoning", "candidates"]
+    candidates = advice.schema["properties"]["candidates"]
+    assert candidates["maxItems"] == 3
+    assert list(candidates["items"]["properties"]) == ["reason", "move"]
+    assert candidates["items"]["properties"]["move"]["enum"] == ["e2e4", "d2d4"]
+    decision = move_schema(("e2e4",), 50, draw_offered=True)
+    assert list(decision.schema["properties"]) == ["reasoning", "accept_draw", "move"]
+    assert decision.schema["properties"]["reasoning"]["maxLength"] == 50
+    for schema in (advice.schema, candidates["items"], decision.schema):
+        assert schema["additionalProperties"] is False
+        assert schema["required"] == list(schema["properties"])
+
+
+def test_without_the_legal_moves_there_is_no_enum():
+    schema = move_schema(None, None, draw_offered=False).schema
+    assert schema["properties"] == {"reasoning": {"type": "string"}, "move": {"type": "string"}}
+
+
+def counsel(text, count=3):
+    found = read_counsel(text, START, count)
+    return [(each.move.uci(), each.reason) for each in found.candidates], found
+
+
+def candidates(*moves, reasoning="because"):
+    listed = [{"move": move, "reason": f"for\n{move}"} for move in moves]
+    return json.dumps({"reasoning": reasoning, "candidates": listed})
+
+
+def test_candidates_are_read_in_their_order():
+    found, whole = counsel(candidates("e2e4", "Nf3", "d2-d4"))
+    assert found == [("e2e4", "for e2e4"), ("g1f3", "for Nf3"), ("d2d4", "for d2-d4")]
+    assert (whole.words, whole.refused) == ("because", ())
+
+
+def test_what_is_too_many_twice_or_illegal_is_left_out():
+    found, whole = counsel(candidates("e2e5", "e2e4", "e4", "rubbish", "d4", "c4", "b4"), count=3)
+    assert [move for move, _ in found] == ["e2e4", "d2d4", "c2c4"]
+    assert [type(error) for error in whole.refused] == [IllegalMove, UnreadableMove]
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        (f"```json\n{candidates('e2e4')}\n```", ["e2e4"]),
+        (f"Here you are: {candidates('e2e4')} Good luck!", ["e2e4"]),
+        ('{"candidates": ["e2e4", "d4"]}', ["e2e4", "d2d4"]),
+        ('{"candidates": [{"move": "g1f3 (Nf3)"}]}', ["g1f3"]),
+        ('{"candidates": []}', []),
+        ("I would play e4 here.", ["e2e4"]),
+        ('{"reasoning": "x", "move": "e2e4"}', ["e2e4"]),
+        ("Nothing comes to my mind.", []),
+        ("[]", []),
+        ("null", []),
+    ],
+)
+def test_every_form_of_advice(text, moves):
+    assert [move for move, _ in counsel(text)[0]] == moves
+
+
+def test_a_choice():
+    choice = read_choice('{"reasoning": "it\\nforks", "move": "e2e4"}', START)
+    assert (choice.move and choice.move.uci(), choice.words) == ("e2e4", "it\nforks")
+    assert (choice.fault, choice.accepts_draw) == (None, False)
+    assert read_choice('{"move": "e4", "accept_draw": true}', START).accepts_draw
+    assert not read_choice("I accept the draw; e4", START).accepts_draw
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('{"reasoning": "e4 is good", "move": "e2e5"}', IllegalMove),
+        ('{"reasoning": "e4 is good", "move": "rubbish"}', UnreadableMove),
+        ("I play e2e5.", IllegalMove),
+        ("No idea.", UnreadableMove),
+        ("", UnreadableMove),
+        ('{"move": ""}', UnreadableMove),
+        ('{"move": 4}', UnreadableMove),
+    ],
+)
+def test_a_choice_that_is_none(text, error):
+    choice = read_choice(text, START)
+    assert choice.move is None
+    assert type(choice.fault) is error
+
+
+def test_an_ambiguous_choice():
+    position = Position.from_fen("4k3/8/8/8/8/8/4K3/R6R w - - 0 1")
+    assert isinstance(read_choice('{"move": "Rd1"}', position).fault, AmbiguousMove)
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """Return the texts that positions are asked to parse."""
+    texts = []
+    parse = type(START).parse
+
+    def noting(position, text, *args):
+        texts.append(text)
+        return parse(position, text, *args)
+
+    monkeypatch.setattr(type(START), "parse", noting)
+    return texts
+
+
+def test_of_a_long_list_only_the_beginning_is_read(parsed):
+    found, whole = counsel(candidates(*["e2e5"] * 8, "e2e4", *["d2d5"] * 200), count=3)
+    assert [move for move, _ in found] == ["e2e4"]
+    assert parsed == ["e2e5"] * 8 + ["e2e4"]
+    assert [str(error) for error in whole.refused] == [str(whole.refused[0])] * 8
+
+
+def test_an_essay_is_no_move(parsed):
+    essay = "I play e4. " + "Nf3 and d4 are good moves as well. " * 6
+    assert len(essay) > MAX_MOVE
+    for text in (json.dumps({"move": essay}), candidates(essay)):
+        (fault,) = read_counsel(text, START, 3).refused
+        assert isinstance(fault, UnreadableMove)
+    assert isinstance(read_choice(json.dumps({"move": essay}), START).fault, UnreadableMove)
+    assert parsed == []
+    remark = f"e2e4 ({'x' * (MAX_MOVE - 7)})"
+    assert len(remark) == MAX_MOVE
+    assert counsel(candidates(remark))[0][0][0] == "e2e4"
+
+
+FENCED = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
+
+
+@given(st.lists(st.sampled_from(["```", "`", "json", "{", "}", " ", "\n", "x"])).map("".join))
+def test_the_last_object_in_a_fence(text):
+    assert _last_fenced(text) == (FENCED.findall(text) or [""])[-1]
+
+
+@pytest.mark.parametrize("text", ["```{", "```json\n{ "])
+def test_fences_without_end_take_no_time(text):
+    # The pattern above would take an hour: nobody will mistake that for a busy machine.
+    assert _last_fenced(text * 250_000) == ""
+
+
+def test_a_nest_of_brackets_is_no_answer():
+    text = '{"candidates": ' + "[" * 100_000
+    assert read_counsel(text, START, 3).candidates == ()
+
+
+@given(st.text())
+def test_any_text_is_a_move_or_a_fault(text):
+    for said in (text, json.dumps({"move": text}), json.dumps({"candidates": [text]})):
+        choice = read_choice(said, START)
+        assert (choice.move is None) != (choice.fault is None)
+        assert choice.move is None or START.is_legal(choice.move)
+        assert choice.fault is None or isinstance(choice.fault, MoveError)
+        read_counsel(said, START, 3)
+
+
+def test_a_line():
+    assert one_line(" a\n b  c ") == "a b c"
+    assert one_line("x" * 400) == "x" * 299 + "…"
+
+
+def test_half_a_character_that_json_escapes_is_replaced():
+    found, whole = counsel(candidates("e2e4", reasoning="A \ud800 calm"))
+    assert found == [("e2e4", "for e2e4")]
+    assert whole.words == "A \ufffd calm"
+    choice = read_choice(json.dumps({"reasoning": "\udfff", "move": "e2e4\ud800"}), START)
+    assert choice.words == "\ufffd"
+    str(choice.fault).encode()
+
+
+@pytest.mark.parametrize("text", ['{"reasoning": "x", "move": %s}', '{"candidates": [%s]}'])
+def test_a_number_of_thousands_of_digits_is_no_move(text):
+    text %= "9" * 6000
+    assert isinstance(read_choice(text, START).fault, UnreadableMove)
+    assert read_counsel(text, START, 3).candidates == ()
