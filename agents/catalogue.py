@@ -10,12 +10,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agents.errors import CannotPlayVariant, UnknownPlayer
+from agents.classical.player import ClassicalPlayer
+from agents.classical.workers import ClassicalWorkers
+from agents.errors import CannotPlayVariant, PlayerUnavailable, UnknownPlayer
+from agents.models.access import ModelAccess
+from agents.models.errors import ModelNotConfigured
+from agents.models.providers import DEFAULT_MODEL
 from agents.player import Player
 from agents.random_player import RandomPlayer
 from agents.solver_player import SolverPlayer
+from agents.team.library import Team, load_teams
+from agents.team.player import SOLO, TEAM, TeamPlayer, models_of
 from agents.uci.analyser import Analyser
-from agents.uci.errors import PoolClosed
+from agents.uci.errors import InvalidLimit, PoolClosed
 from agents.uci.levels import LEVELS, STOCKFISH, find_level
 from agents.uci.limits import Limit
 from agents.uci.options import Value
@@ -31,8 +38,13 @@ _UCI_KINDS = (STOCKFISH, UCI)
 
 
 def is_uci(name: str) -> bool:
-    """Return whether a name is that of a UCI engine, which thinks as far as a limit allows."""
+    """Return whether a name is that of a UCI engine."""
     return name.partition(":")[0] in _UCI_KINDS
+
+
+def takes_limit(name: str) -> bool:
+    """Return whether a player thinks as far as a limit allows."""
+    return is_uci(name) or name == ClassicalPlayer.name
 
 
 class Catalogue:
@@ -41,7 +53,8 @@ class Catalogue:
     `programs` are the UCI engines that the operator names, besides well-known ones that are
     installed; `processes` is how many of each may run at a time; `ratings_file` says how strong the
     levels are, if it was measured here; `players` are more players, each by a function that makes
-    one from a seed. Close it, or use it as a context, if UCI engines were seated.
+    one from a seed; `teams` are those that ask `models`, and members that name none ask the
+    `default_model`. Close it, or use it as a context, if others than random ones were seated.
     """
 
     def __init__(
@@ -53,6 +66,9 @@ class Catalogue:
         processes: int = 2,
         ratings_file: Path | None = None,
         players: Mapping[str, Callable[[int | None], Player]] | None = None,
+        teams: Mapping[str, Team] | None = None,
+        models: ModelAccess | None = None,
+        default_model: str = DEFAULT_MODEL,
     ) -> None:
         self._ratings_file = ratings_file
         known = find_well_known() | dict(programs or {})
@@ -63,9 +79,21 @@ class Catalogue:
         self._pools: dict[str, UciPool] = {}
         self._closed = False
         self._solver = Solver()
+        self._thinkers = ClassicalWorkers(processes)
+        self._models = models or ModelAccess()
+        self._default_model = default_model
+        self._teams = {
+            name: team
+            for each in (load_teams() if teams is None else teams).values()
+            for name, team in (
+                (f"{TEAM}:{each.name}", each),
+                (f"{SOLO}:{each.name}", each.control()),
+            )
+        }
         self._makers: dict[str, Callable[[int | None], Player]] = {
             RandomPlayer.name: RandomPlayer,
             SolverPlayer.name: lambda seed: SolverPlayer(self._solver),
+            ClassicalPlayer.name: self._seat_classical,
             **(players or {}),
         }
 
@@ -81,11 +109,13 @@ class Catalogue:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End all UCI engines, for good. Safe to call twice."""
+        """End all processes and connections, for good. Safe to call twice."""
         self._closed = True
         async with asyncio.TaskGroup() as group:
             for pool in self._pools.values():
                 group.create_task(pool.aclose())
+            group.create_task(self._thinkers.aclose())
+            group.create_task(self._models.aclose())
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -96,7 +126,29 @@ class Catalogue:
     def names(self) -> tuple[str, ...]:
         """Every name that can be seated."""
         levels = (level.name for level in LEVELS)
-        return (*self._makers, *levels, *self._programs)
+        return (*self._makers, *self._teams, *levels, *self._programs)
+
+    def team(self, name: str) -> Team | None:
+        """Return the team that plays under a name (`team:NAME` or `solo:NAME`), if one does."""
+        return self._teams.get(name)
+
+    def models_of(self, name: str) -> tuple[str, ...]:
+        """Return the models that a player may ask, as `provider/model`."""
+        team = self._teams.get(name)
+        return () if team is None else models_of(team, self._default_model)
+
+    def lack_of(self, name: str) -> str | None:
+        """Return what a team lacks to be seated, such as a key, in words."""
+        try:
+            self._check_models(name)
+        except PlayerUnavailable as error:
+            return error.reason
+        return None
+
+    def unpriced(self, name: str) -> tuple[str, ...]:
+        """Return the models of a player of which nobody knows what they cost."""
+        prices = self._models.prices
+        return tuple(model for model in self.models_of(name) if prices.of(model) is None)
 
     def seat(
         self,
@@ -107,12 +159,13 @@ class Catalogue:
     ) -> Player:
         """Return a player for a game of a variant.
 
-        A `limit` is for UCI engines, and holds instead of their own. Raises `UnknownVariant`,
-        `CannotPlayVariant`, `UnknownPlayer`, `InvalidLevel` or `UciNotFound`.
+        A `limit` is for those of whom `takes_limit` says so, and holds instead of their own. Raises
+        `UnknownVariant`, `CannotPlayVariant`, `UnknownPlayer`, `InvalidLevel`, `InvalidLimit`,
+        `InvalidThinking`, `UciNotFound` or `PlayerUnavailable`.
         """
         find_variant(variant)
         kind, _, which = str(name).partition(":")
-        if kind not in _UCI_KINDS and str(name) not in self._makers:
+        if kind not in _UCI_KINDS and str(name) not in {*self._makers, *self._teams}:
             raise UnknownPlayer(str(name), self.names)
         plays = self._plays(kind)
         if variant not in plays:
@@ -123,11 +176,38 @@ class Catalogue:
             pool = self.pool(name)
             own = pool.program.limit
             return UciPlayer(name, pool, limit=limit if limit and limit.is_set else own)
+        if name in self._teams:
+            return self._seat_team(name, seed)
+        if name == ClassicalPlayer.name:
+            return self._seat_classical(seed, limit)
         return self._makers[name](seed)
 
+    def _seat_classical(self, seed: int | None, limit: Limit | None = None) -> Player:
+        limit = limit or Limit()
+        if limit.depth is not None:
+            raise InvalidLimit(f"{ClassicalPlayer.name} thinks by nodes or time, not to a depth")
+        return ClassicalPlayer(self._thinkers, seed, think=limit.time, nodes=limit.nodes)
+
+    def _seat_team(self, name: str, seed: int | None) -> Player:
+        self._check_models(name)
+        team, caller, default = self._teams[name], self._models.caller, self._default_model
+        return TeamPlayer(name, team, caller, default_model=default, seed=seed)
+
+    def _check_models(self, name: str) -> None:
+        """Raise `PlayerUnavailable` if a model of a team cannot be asked."""
+        for model in self.models_of(name):
+            try:
+                self._models.check(model)
+            except ModelNotConfigured as error:
+                raise PlayerUnavailable(name, str(error)) from None
+
     async def warm(self, name: str) -> None:
-        """Start a process of a UCI engine before it is needed; raises what `warm` of it raises."""
-        if is_uci(name):
+        """Start a process of a player before it is needed; raises what `warm` of it raises."""
+        if name == ClassicalPlayer.name:
+            await self._thinkers.warm()
+        elif name in self._teams:
+            await self._models.warm()
+        elif is_uci(name):
             await self.pool(STOCKFISH if name.startswith(STOCKFISH) else name).warm()
 
     def analyser(self, name: str = STOCKFISH) -> Analyser:

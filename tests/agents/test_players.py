@@ -11,6 +11,7 @@ import pytest
 
 from agents.catalogue import Catalogue
 from agents.errors import CannotPlayVariant, UnknownPlayer
+from agents.models.access import ModelAccess
 from agents.player import Player, Turn
 from agents.uci.errors import InvalidLevel, PoolClosed, UciNotFound
 from agents.uci.limits import Limit
@@ -56,7 +57,9 @@ SEATED = ["random", "solver", *(f"stockfish:{level}" for level in range(1, 9)), 
 CHESS = ("standard", "chess960")
 
 
-def test_who_can_be_seated(catalogue):
+def test_who_can_be_seated():
+    access = ModelAccess(environment={"OPENAI_API_KEY": "none"})
+    catalogue = Catalogue({"mine": program()}, stockfish=program(), models=access)
     for name in catalogue.names:
         variants = ("kings-cooking",) if name == "solver" else CHESS
         assert [catalogue.seat(name, variant).name for variant in variants] == [name] * len(
