@@ -200,20 +200,17 @@ class Metrics:
                 self._plies.of(kind_of(ply.source)).inc()
             if change.status not in UNFINISHED:
                 self._endings.of(change.result, change.termination or change.status).inc()
-            if change.model_calls:
-                self.called(change.model_calls)
 
-    def called(self, calls: Iterable[ModelCallRecord]) -> None:
-        """Take note of calls of models."""
-        for call in calls:
-            model = call.model
-            self._calls.of(model, call.outcome).inc()
-            self._tokens.of(model, "prompt").inc(call.prompt_tokens)
-            self._tokens.of(model, "cached").inc(call.cached_tokens)
-            self._tokens.of(model, "reasoning").inc(call.reasoning_tokens)
-            self._tokens.of(model, "completion").inc(call.completion_tokens)
-            if call.cost_usd is not None:
-                self._cost.of(model).inc(float(call.cost_usd))
+    def called(self, call: ModelCallRecord) -> None:
+        """Take note of a call of a model."""
+        model = call.model
+        self._calls.of(model, call.outcome).inc()
+        self._tokens.of(model, "prompt").inc(call.prompt_tokens)
+        self._tokens.of(model, "cached").inc(call.cached_tokens)
+        self._tokens.of(model, "reasoning").inc(call.reasoning_tokens)
+        self._tokens.of(model, "completion").inc(call.completion_tokens)
+        if call.cost_usd is not None:
+            self._cost.of(model).inc(float(call.cost_usd))
 
     def storage_failed(self, error: Exception) -> None:
         """Take note of what the database could not do."""

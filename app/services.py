@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -14,7 +16,13 @@ from sqlalchemy import Connection, select
 
 from agents.catalogue import Catalogue
 from agents.errors import AgentError
+from agents.models.access import ModelAccess
+from agents.models.pricing import Prices
+from agents.models.rate_limit import RateLimit
+from agents.team.library import load_teams
 from app.http.dependencies import Check
+from app.matches.ledger import MatchLedger
+from app.matches.match import Match
 from app.matches.runner import Runner
 from app.matches.service import MatchService
 from app.metrics import Metrics
@@ -24,6 +32,7 @@ from app.persistence.notifications import Notifications
 from app.persistence.records import Change
 from app.persistence.workers import Workers, charged_until
 from app.persistence.writer import Writer
+from app.rate_limits import open_rate_limits
 from app.settings import Settings
 from app.streaming.feed import Feed
 from app.streaming.streams import Streams
@@ -58,8 +67,11 @@ class Services:
     stop_playing: Callable[[], Awaitable[None]]
 
 
-def make_catalogue(settings: Settings) -> Catalogue:
-    """Return the catalogue of whoever can be seated under some settings."""
+def make_catalogue(settings: Settings, rate_limit: RateLimit | None = None) -> Catalogue:
+    """Return the catalogue of whoever can be seated under some settings.
+
+    Raises `InvalidTeam`, or another `AgentError` that the operator has to mend.
+    """
     programs = {name: engine.program(name) for name, engine in settings.engines.items()}
     path = settings.ratings_file
     return Catalogue(
@@ -67,6 +79,20 @@ def make_catalogue(settings: Settings) -> Catalogue:
         stockfish_options=settings.stockfish_options,
         processes=settings.engine_processes,
         ratings_file=path if _exists(path) else None,
+        teams=load_teams(settings.teams_folder),
+        models=_model_access(settings, rate_limit),
+        default_model=settings.model,
+    )
+
+
+def _model_access(settings: Settings, rate_limit: RateLimit | None) -> ModelAccess:
+    return ModelAccess(
+        {name: each.provider(name) for name, each in settings.providers.items()},
+        os.environ,
+        prices=Prices.load(extra={name: each.price() for name, each in settings.prices.items()}),
+        rate_limit=rate_limit,
+        record_file=settings.record_file,
+        replay_file=settings.replay_file,
     )
 
 
@@ -79,7 +105,15 @@ async def open_services(
     Closes the catalogue, too. Raises what `Database.open` raises.
     """
     async with AsyncExitStack() as stack:
-        catalogue = await stack.enter_async_context(catalogue or make_catalogue(settings))
+        if catalogue is None:
+            limits = {
+                name: each.requests_per_minute
+                for name, each in settings.providers.items()
+                if each.requests_per_minute is not None
+            }
+            shared = open_rate_limits(settings.database_url, limits)
+            catalogue = make_catalogue(settings, await stack.enter_async_context(shared))
+        await stack.enter_async_context(catalogue)
         database = await stack.enter_async_context(await Database.open(settings.database_url))
         presence = _Presence(Workers())
         await presence.register(database)
@@ -98,6 +132,8 @@ async def open_services(
             catalogue,
             metrics,
             concurrent=settings.concurrent_matches,
+            ledger=partial(_match_ledger, database, metrics),
+            say=feed.say,
         )
         matches = MatchService(
             database,
@@ -144,6 +180,10 @@ async def open_services(
                 await stop_playing()
                 await feed.aclose()
                 await _end(writing, *background)
+
+
+def _match_ledger(database: Database, metrics: Metrics, match: Match) -> MatchLedger:
+    return MatchLedger(match.id, match.budget, database, metrics.called)
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import platformdirs
 from pydantic import (
@@ -26,6 +26,7 @@ from pydantic import (
     Field,
     SecretStr,
     StringConstraints,
+    model_validator,
 )
 from pydantic import ValidationError as PydanticError
 from pydantic_core import PydanticCustomError
@@ -38,9 +39,11 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from agents.models.providers import DEFAULT_MODEL
 from agents.uci.limits import MAX_DEPTH, MAX_NODES, MAX_TIME, Limit
 from agents.uci.program import UciProgram
 from app.errors import AppError
+from app.model_settings import ModelName, PriceSettings, ProviderName, ProviderSettings
 
 CONFIG_VARIABLE = "KIBITZ_CONFIG"
 CONFIG_FILE = Path("kibitz.toml")
@@ -255,9 +258,28 @@ class Settings(BaseSettings):
     #: How many matches are played at a time; more wait for their turn.
     concurrent_matches: _WholeNumber = Field(default=100, ge=1, le=100_000)
 
+    #: The model of every team member that names no other, as `provider/model`.
+    model: ModelName = DEFAULT_MODEL
+    #: Where models are asked, besides the known providers or instead of them.
+    providers: dict[ProviderName, ProviderSettings] = {}
+    #: USD per million tokens, by `provider/model` or `provider/*`; they win over the known ones.
+    prices: dict[ModelName, PriceSettings] = {}
+    #: A folder with teams of your own, `NAME.toml`, and their prompts; `~` is a home.
+    teams_folder: Annotated[Path, BeforeValidator(_folder)] | None = None
+    #: A file to which all that models are asked and answer is written.
+    record_file: Annotated[Path, BeforeValidator(_folder)] | None = None
+    #: A file from which models' answers are taken; then no provider is asked, and nothing costs.
+    replay_file: Annotated[Path, BeforeValidator(_folder)] | None = None
+
     log_level: Annotated[
         Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lower)
     ] = "info"
+
+    @model_validator(mode="after")
+    def _check_recording(self) -> Self:
+        if self.record_file is not None and self.replay_file is not None:
+            raise ValueError("record_file and replay_file cannot both be set")
+        return self
 
     @property
     def database_url(self) -> str:
@@ -316,4 +338,7 @@ def _sentence(error: PydanticError) -> str:
     where = where if where.isprintable() else ascii(where)[1:-1]
     more = error.error_count() - 1
     others = f" (and {more} more)" if more else ""
-    return f"the setting {where} is wrong: {first['msg']}{others}"
+    reason = first["msg"].removeprefix("Value error, ")
+    if not where:
+        return f"the settings are wrong: {reason}{others}"
+    return f"the setting {where} is wrong: {reason}{others}"

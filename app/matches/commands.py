@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from agents.models.budget import Budget
 from app.matches.errors import CannotDo
 from app.matches.match import Match
 from engine import Color
@@ -119,11 +120,13 @@ class Pause:
 
 @dataclass(frozen=True)
 class Resume:
-    """Let a paused match go on."""
+    """Let a paused match go on, perhaps with another budget."""
+
+    budget: Budget | None = None
 
     def perform(self, match: Match, at: datetime) -> None:
         """Resume."""
-        match.resume(at)
+        match.resume(at, self.budget)
 
 
 @dataclass(frozen=True)

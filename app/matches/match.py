@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from agents.models.budget import Budget
 from agents.player import Advice, Turn
 from app.matches.adjudication import adjudicate
 from app.matches.errors import CannotDo, MatchIsOver, NotYourTurn
@@ -19,11 +20,12 @@ from app.matches.events import (
     milliseconds,
     outcome_json,
 )
-from app.matches.settings import MatchSettings
+from app.matches.settings import MatchSettings, budget_json, budget_of
 from engine import Color, DrawNotClaimable, Evaluation, Game, Move, MoveError, Outcome, Termination
 
 _ZERO = timedelta(0)
 _MILLISECOND = timedelta(milliseconds=1)
+_ADVICE = ("by", "candidates", "words", "abstained")
 
 
 class MatchStatus(StrEnum):
@@ -59,6 +61,8 @@ class Match:
     def __init__(self, match_id: str, settings: MatchSettings, created_at: datetime) -> None:
         self.id = match_id
         self.settings = settings
+        #: What model calls may cost; another budget may come when it is resumed.
+        self.budget = settings.budget
         self.status = MatchStatus.CREATED
         self.game: Game = settings.game
         self.created_at = self.updated_at = created_at
@@ -178,7 +182,7 @@ class Match:
         )
 
     def advise(self, advice: Advice, at: datetime) -> None:
-        """Note what somebody said of this turn."""
+        """Note what somebody said of this turn, once."""
         self._refuse_unless_running()
         position = self.game.position
         candidates = [
@@ -186,14 +190,15 @@ class Match:
             for each in advice.candidates
             if position.is_legal(each.move)
         ]
-        self._record(
-            EventType.ADVICE,
-            at,
-            ply=len(self.game.line) + 1,
-            color=self.color.value,
-            by=advice.by,
-            candidates=candidates,
-        )
+        said = {
+            "by": advice.by,
+            "candidates": candidates,
+            "words": advice.words,
+            "abstained": advice.abstained,
+        }
+        if said not in self.advice:  # else it comes again with the decision, or after a restart
+            ply, color = len(self.game.line) + 1, self.color.value
+            self._record(EventType.ADVICE, at, ply=ply, color=color, **said)
 
     def reject(self, attempt: int, move: str, error: MoveError | None, at: datetime) -> None:
         """Note a proposed move that the rules refuse, or that there was none."""
@@ -348,13 +353,14 @@ class Match:
         spent = milliseconds(self.elapsed(at))
         self._record(EventType.PAUSED, at, spent_ms=spent, reason=reason)
 
-    def resume(self, at: datetime) -> None:
-        """Let the clock run again."""
+    def resume(self, at: datetime, budget: Budget | None = None) -> None:
+        """Let the clock run again, perhaps with another budget for model calls."""
         self._refuse_if_over()
         if self.status is not MatchStatus.PAUSED:
             raise CannotDo("to resume", f"the match is {self.status.value}")
         spent = self.spent
-        self._record(EventType.RESUMED, at)
+        changed = {} if budget is None else {"budget": budget_json(budget)}
+        self._record(EventType.RESUMED, at, **changed)
         self.begin_turn(at, spent)
 
     def abort(self, at: datetime, reason: str = "") -> None:
@@ -439,7 +445,9 @@ class Match:
                 self._play(move, elapsed, evaluation, fields["source"], event.at)
                 self._note_ply(event)
             case EventType.ADVICE:
-                self.advice.append({"by": fields["by"], "candidates": fields["candidates"]})
+                # Matches of old said no more than the first two.
+                said = {"words": "", "abstained": "", **fields}
+                self.advice.append({name: said[name] for name in _ADVICE})
             case EventType.REJECTED:
                 names = ("attempt", "move", "kind", "detail")
                 self.attempts.append({name: fields[name] for name in names})
@@ -467,6 +475,8 @@ class Match:
                 self.spent = fields["spent_ms"] * _MILLISECOND
             case EventType.RESUMED:
                 self.status, self.pause_reason = MatchStatus.RUNNING, ""
+                if "budget" in fields:
+                    self.budget = budget_of(fields["budget"])
             case EventType.ENDED:
                 self._apply_ending(event)
 

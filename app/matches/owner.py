@@ -8,18 +8,21 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from random import Random
 from typing import Any, Protocol
 
 import structlog
 
 from agents.errors import AgentError
-from agents.player import Advice, Decision, Player, Rejection, Turn
+from agents.models.errors import ModelError
+from agents.player import Decision, Player, Turn
 from agents.uci.analyser import Analyser
 from app.matches.commands import Abort, Command, PlayMove
 from app.matches.errors import CannotDo, MatchError
+from app.matches.hearing import Hearing, Say, excuse
+from app.matches.ledger import SLOW, MatchLedger
 from app.matches.match import Match, MatchStatus
-from app.matches.settings import Feedback, LastResort
+from app.matches.refusals import last_resort, rejections_of
+from app.matches.saying import advice_of, printable, printable_advice
 from app.matches.storing import take_change
 from app.persistence.errors import LostOwnership, StorageUnavailable
 from app.persistence.records import Change
@@ -28,14 +31,22 @@ from engine import Color, Evaluation, Move, MoveError, RulesError
 
 _log = structlog.get_logger(__name__)
 
-#: How long a player may take where no clock runs.
-PATIENCE = timedelta(minutes=15)
+#: How long a player may take, whatever it does: models on small machines are slow.
+PATIENCE = timedelta(hours=2)
 #: How often a turn is tried again after a fault that is not the player's doing, and how soon.
 FAULTS = 4
 FIRST_PAUSE = timedelta(milliseconds=250)
 LONGEST_PAUSE = timedelta(seconds=10)
-#: How long the database may keep a player waiting at the player's cost.
-SLOW = timedelta(seconds=2)
+#: The longest that a match waits because somebody said so, such as a provider of models.
+LONGEST_WISH = timedelta(minutes=10)
+
+
+def _nobody(by: str, words: str) -> None:
+    """Hear nothing."""
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class Writer(Protocol):
@@ -107,8 +118,10 @@ class Owner:
         analyser: Analyser | None = None,
         spent: timedelta = timedelta(0),
         answered_at: Callable[[], datetime] | None = None,
+        ledger: MatchLedger | None = None,
+        say: Say = _nobody,
     ) -> None:
-        """`answered_at` tells when the database last answered."""
+        """`answered_at` tells when the database last answered; `say` passes on players' words."""
         self.match = match
         self._epoch = epoch
         self._worker = worker
@@ -117,11 +130,15 @@ class Owner:
         self._observer = observer
         self._analyser = analyser
         self._answered_at = answered_at
+        self._ledger = ledger
+        self._say = say
+        self._hearing = Hearing(_nothing, say)
         self._spent = spent  # by the turn that was under way when another owner stopped
         self._commands: deque[_Asked] = deque()
         self._stirred = asyncio.Event()
         self._deciding: asyncio.Task[_Answer] | None = None
         self._faults = 0
+        self._wished = timedelta(0)  # how long to wait at least before the next try
         self._before = timedelta(0)  # what the turn had taken when the player was last asked
         self._is_open = True
 
@@ -173,11 +190,13 @@ class Owner:
                 await self._perform_next()
             elif match.status is MatchStatus.PAUSED:
                 return  # who resumes it makes a new owner
+            elif self._hearing.has_news:
+                self._take_news()
+                await self._commit()
             elif self._deciding is not None and self._deciding.done():
                 answer, self._deciding = self._deciding.result(), None
                 await self._take(answer)
             elif (left := match.time_left(now())) is not None and left <= timedelta(0):
-                self._stop_deciding()
                 self._run_out_of_time()
                 await self._commit()
             else:
@@ -190,6 +209,7 @@ class Owner:
         match = self.match
         answered_at = now() if self._answered_at is None else self._answered_at()
         if now() - answered_at < SLOW or self._is_flagged(answered_at):
+            self._stop_deciding()
             match.lose_on_time(now())
         else:
             match.begin_turn(now(), match.elapsed(answered_at))
@@ -212,7 +232,18 @@ class Owner:
     def _start_deciding(self, group: asyncio.TaskGroup) -> asyncio.Task[_Answer]:
         match, at = self.match, now()
         self._before = match.elapsed(at)
-        turn = replace(match.turn(at), rejections=self._rejections())
+        self._hearing = Hearing(self._stirred.set, self._say)
+        hearing = self._hearing
+        turn = replace(
+            match.turn(at),
+            rejections=rejections_of(match),
+            advice=tuple(map(advice_of, match.advice)),
+            listener=hearing,
+        )
+        if self._ledger is not None:
+            number = len(match.game.line) + 1
+            ledger = self._ledger.for_turn(match.color, number, hearing.excuse)
+            turn = replace(turn, ledger=ledger)
         task = group.create_task(self._decide(self._players[match.color], turn))
         task.add_done_callback(lambda _: self._stirred.set())
         return task
@@ -221,6 +252,7 @@ class Owner:
         if self._deciding is not None:
             self._deciding.cancel()
             self._deciding = None
+        self._hearing = Hearing(_nothing, self._say)  # what was said counts no more
 
     async def _decide(self, player: Player, turn: Turn) -> _Answer:
         if self._faults:
@@ -269,6 +301,8 @@ class Owner:
             if not answer.done():
                 answer.set_exception(error)
             return
+        if self._ledger is not None:
+            self._ledger.rebudget(match.budget)
         if (match.game.position, match.status) != before:
             self._stop_deciding()
             self._faults = 0
@@ -277,6 +311,14 @@ class Owner:
             answer.set_result(match)
 
     # --- decisions ---
+
+    def _take_news(self) -> None:
+        """Note what a player lets know before it has decided."""
+        for advice in self._hearing.take_advice():
+            self.match.advise(printable_advice(advice), now())
+        excused = self._hearing.take_excuse()
+        if excused and self.match.game.clock is not None:
+            excuse(self.match, excused)
 
     async def _take(self, answer: _Answer) -> None:
         """Do what a player decided, or try the turn again."""
@@ -313,14 +355,16 @@ class Owner:
         match = self.match
         advice = decision.advice
         # A player's only words about its own move are told with the ply.
-        is_own = len(advice) == 1 and len(advice[0].candidates) == 1
+        is_own = len(advice) == 1 and len(advice[0].candidates) == 1 and not advice[0].words
         move, refusal = self._read(decision)
         for each in () if is_own and move is not None else advice:
-            match.advise(_printable(each), at)
+            match.advise(printable_advice(each), at)
         if move is None:
             await self._reject(decision, refusal, at)
             return
-        reason = advice[0].candidates[0].reason if is_own else ""
+        # Whoever speaks last decides.
+        reasons = (each.candidates[0] for each in reversed(advice) if each.candidates)
+        reason = next((each.reason for each in reasons if each.move == move), "")
         await self._play(
             move,
             at,
@@ -333,6 +377,8 @@ class Owner:
     def _read(self, decision: Decision) -> tuple[Move | None, MoveError | None]:
         """Return the legal move that a player means, or why it is none if it named one."""
         position, move = self.match.game.position, decision.move
+        if decision.fault is not None:
+            return None, decision.fault
         try:
             if isinstance(move, Move):
                 position.play(move)  # which says why it is illegal, if it is
@@ -388,35 +434,13 @@ class Owner:
         self._observer.rejected(name)
         if len(match.attempts) <= policy.retries:
             return
-        move = self._last_resort(policy.then, decision)
-        if move is None:
+        resort = last_resort(match, decision)
+        if resort is None:
             match.forfeit(at)
             return
-        summary = {"reason": policy.then.value, "attempts": len(match.attempts)}
-        await self._play(move, at, source=f"{name} ({policy.then.value})", decision=summary)
-
-    def _rejections(self) -> tuple[Rejection, ...]:
-        """Return what the player is told of its refused attempts, also those before a restart."""
-        feedback = self.match.settings.illegal_moves.feedback
-        fixed = {Feedback.NONE: "", Feedback.ILLEGAL: "it is illegal"}
-        return tuple(
-            Rejection(each["move"], fixed.get(feedback, each["detail"]))
-            for each in self.match.attempts
-        )
-
-    def _last_resort(self, resort: LastResort, decision: Decision) -> Move | None:
-        position = self.match.game.position
-        if resort is LastResort.FORFEIT:
-            return None
-        if resort is LastResort.CANDIDATE:
-            newest = (each.move for advice in decision.advice for each in advice.candidates)
-            if (move := next(filter(position.is_legal, newest), None)) is not None:
-                return move
-            older = (each for advice in self.match.advice for each in advice["candidates"])
-            if (found := next(older, None)) is not None:
-                return Move.from_uci(found["uci"])
-        random = Random(f"{self.match.settings.seed}/{len(self.match.game.line)}")  # noqa: S311
-        return random.choice(sorted(position.legal_moves(), key=Move.uci))
+        move, kind = resort
+        summary = {"reason": kind.value, "attempts": len(match.attempts)}
+        await self._play(move, at, source=f"{name} ({kind.value})", decision=summary)
 
     def _try_again(self, error: Exception) -> None:
         """Have the turn decided anew, with the time it had; after some faults, pause."""
@@ -425,18 +449,24 @@ class Owner:
         self._faults += 1
         self._observer.failed(name)
         _log.warning("no decision", match_id=match.id, player=name, error=str(error))
+        wished, is_lasting = timedelta(0), False
+        if isinstance(error, AgentError):
+            wished, is_lasting = error.retry_after or wished, error.is_lasting
+        self._wished = min(wished, LONGEST_WISH)
         # What broke is not the player's thinking: neither this try nor the pause after it counts.
+        # But what faults of models cost was excused when they came; the rest was thinking.
         at = now()
-        if self._faults < FAULTS:
-            match.begin_turn(at + self._pause(), self._before)
+        spent = match.elapsed(at) if isinstance(error, ModelError) else self._before
+        if self._faults < FAULTS and not is_lasting:
+            match.begin_turn(at + self._pause(), spent)
             return
-        match.begin_turn(at, self._before)
+        match.begin_turn(at, spent)
         match.pause(at, f"{name} could not decide: {printable(str(error), 300)}")
         self._faults = 0
 
     def _pause(self) -> timedelta:
         """Return how long to wait before the next try, if there were faults."""
-        return min(FIRST_PAUSE * (1 << (self._faults - 1)), LONGEST_PAUSE)
+        return max(min(FIRST_PAUSE * (1 << (self._faults - 1)), LONGEST_PAUSE), self._wished)
 
     # --- writing ---
 
@@ -461,13 +491,3 @@ class Owner:
             # Nobody could see the position meanwhile, nor move.
             match.begin_turn(now(), match.elapsed(began))
             await self._commit(is_again=True)
-
-
-def _printable(advice: Advice) -> Advice:
-    candidates = (replace(each, reason=printable(each.reason)) for each in advice.candidates)
-    return Advice(printable(advice.by, 100), tuple(candidates))
-
-
-def printable(text: str, limit: int = 2000) -> str:
-    """Return a player's words as they can be stored and shown: bounded, and valid Unicode."""
-    return text[:limit].encode("utf-8", "replace").decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -18,6 +18,8 @@ from agents.uci.analyser import Analyser
 from app.errors import AppError
 from app.matches.commands import Command, Pause
 from app.matches.errors import MatchError, MatchIsOver, MatchNotFound
+from app.matches.hearing import Say
+from app.matches.ledger import MatchLedger
 from app.matches.match import UNFINISHED, Match, MatchStatus
 from app.matches.owner import Observer, Owner, OwnerGone, Writer
 from app.matches.settings import MatchSettings
@@ -83,7 +85,12 @@ class Runner:
         observer: Observer,
         *,
         concurrent: int,
+        ledger: Callable[[Match], MatchLedger] | None = None,
+        say: Callable[[str, dict[str, object]], None] | None = None,
     ) -> None:
+        """`ledger` makes the ledger of a match; `say` passes on words of players in a match."""
+        self._ledger = ledger
+        self._say = say
         self._database = database
         self._writer = writer
         self._workers = workers
@@ -242,6 +249,8 @@ class Runner:
             analyser=self._analyser(match.settings),
             spent=spent,
             answered_at=self._workers.answered_at,
+            ledger=None if self._ledger is None else self._ledger(match),
+            say=self._say_in(match),
         )
         self._occupied += _room(match.settings)
         self._owners[match.id] = owner
@@ -249,6 +258,17 @@ class Runner:
         task = self._group.create_task(self._run_owner(owner), context=Context())
         self._tasks[match.id] = task
         return owner
+
+    def _say_in(self, match: Match) -> Say:
+        """Return what passes on words of the players of a match."""
+        say = self._say
+
+        def say_in(by: str, words: str) -> None:
+            if say is not None:
+                told = {"ply": len(match.game.line) + 1, "color": match.color.value}
+                say(match.id, {**told, "by": by, "words": words})
+
+        return say_in
 
     def _seat(self, settings: MatchSettings) -> dict[Color, Player]:
         players: dict[Color, Player] = {}

@@ -14,8 +14,11 @@ from typing import Any
 from sqlalchemy import Connection
 from uuid_utils.compat import uuid7
 
-from agents.catalogue import Catalogue, is_uci
-from app.matches.commands import Command
+from agents.catalogue import Catalogue, takes_limit
+from agents.classical.errors import InvalidThinking
+from agents.models.budget import Budget
+from agents.uci.errors import InvalidLimit
+from app.matches.commands import Command, Resume
 from app.matches.errors import (
     KeyReused,
     MatchError,
@@ -28,12 +31,12 @@ from app.matches.events import dumps, timestamp
 from app.matches.match import UNFINISHED, Match
 from app.matches.runner import Runner, seat_player
 from app.matches.settings import MatchSettings
-from app.matches.storing import new_record, read_match
+from app.matches.storing import new_record, read_match, settings_of
 from app.persistence import plies as ply_table
 from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
 from app.persistence.events import events_of, last_position
-from app.persistence.ledger import ledger_of
+from app.persistence.ledger import calls_of, ledger_of
 from app.persistence.matches import (
     MatchFilter,
     find_by_key,
@@ -42,7 +45,13 @@ from app.persistence.matches import (
     list_matches,
     unfinished_of,
 )
-from app.persistence.records import EventRecord, LedgerTotals, MatchRecord, PlyRecord
+from app.persistence.records import (
+    EventRecord,
+    LedgerTotals,
+    MatchRecord,
+    ModelCallRecord,
+    PlyRecord,
+)
 from app.timekeeping import now
 from engine import Color, Move, Position
 from engine.variant import find_variant
@@ -157,16 +166,33 @@ class MatchService:
         variant = find_variant(settings.variant)
         for color in Color:
             player = settings.player(color)
-            if player.limit is not None and not is_uci(player.name):
+            if player.limit is not None and not takes_limit(player.name):
                 raise UnplayableSettings(
-                    color.value, "depth, nodes and time_ms are for UCI engines"
+                    color.value, "depth, nodes and time_ms are for UCI engines and `classical`"
                 )
             if not player.is_human:
-                seat_player(self._catalogue, settings, color)
+                try:
+                    seat_player(self._catalogue, settings, color)
+                except (InvalidLimit, InvalidThinking) as error:
+                    raise UnplayableSettings(color.value, str(error)) from error
+        self._check_budget(settings, settings.budget)
         if settings.analysis is not None:
             if not variant.has_uci_engines:
                 raise UnplayableSettings("analysis", f"no UCI engine knows {variant.title}")
             self._catalogue.analyser()
+
+    def _check_budget(self, settings: MatchSettings, budget: Budget) -> None:
+        """Raise `UnplayableSettings` for a budget that nobody could keep."""
+        for color in Color:
+            name = settings.player(color).name
+            unpriced, team = self._catalogue.unpriced(name), self._catalogue.team(name)
+            own = None if team is None else team.definition.budget.usd
+            if unpriced and (budget.usd is not None or own is not None):
+                raise UnplayableSettings(
+                    "budget",
+                    f"nobody knows what {unpriced[0]} costs, so no budget in USD can be kept;"
+                    " set its price, or a budget of tokens or calls",
+                )
 
     async def _find_by_key(self, client: str, key: str, digest: str | None) -> Created | None:
         record = await self._database.read(lambda connection: find_by_key(connection, client, key))
@@ -217,6 +243,20 @@ class MatchService:
         if plies is None:
             raise MatchNotFound(match_id)
         return plies
+
+    async def calls(
+        self, match_id: str, after: str = "", limit: int = 1000
+    ) -> Sequence[ModelCallRecord]:
+        """Return the model calls of a match that follow an id, or raise `MatchNotFound`."""
+
+        def query(connection: Connection) -> Sequence[ModelCallRecord] | None:
+            found = calls_of(connection, match_id, after, limit)
+            return found if found or find_match(connection, match_id) is not None else None
+
+        calls = await self._database.read(query)
+        if calls is None:
+            raise MatchNotFound(match_id)
+        return calls
 
     async def ply(self, match_id: str, number: int) -> tuple[MatchRecord, PlyRecord | None]:
         """Return a match and its ply of that number, if it has one, or raise `MatchNotFound`."""
@@ -285,8 +325,11 @@ class MatchService:
     async def command(self, match_id: str, command: Command) -> MatchRecord:
         """Have a command performed and return the match as it stands then.
 
-        Raises `MatchNotFound`, `MatchIsOver`, or what the command raises.
+        Raises `MatchNotFound`, `MatchIsOver`, what the command raises, or `UnplayableSettings` for
+        a new budget that nobody could keep.
         """
+        if isinstance(command, Resume) and command.budget is not None:
+            self._check_budget(settings_of(await self.find(match_id)), command.budget)
         await self._runner.command(match_id, command)
         return await self.find(match_id)
 

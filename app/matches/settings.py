@@ -11,6 +11,7 @@ from functools import cached_property
 from random import SystemRandom
 from typing import Any
 
+from agents.models.budget import Budget
 from agents.uci.limits import Limit
 from app.matches.errors import UnplayableSettings
 from app.matches.openings import Opening, find_opening
@@ -82,15 +83,6 @@ class IllegalMoves:
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What the model calls of a match may cost; None: no bound."""
-
-    usd: Decimal | None = None
-    tokens: int | None = None
-    calls: int | None = None
-
-
-@dataclass(frozen=True)
 class ResignScore:
     """A side loses that stands at least so badly after each of its last moves, as both see it."""
 
@@ -149,7 +141,7 @@ class MatchSettings:
     opening: str | None = None
     time_control: str | None = None
     illegal_moves: IllegalMoves = IllegalMoves()
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     adjudication: Adjudication = Adjudication()
     max_plies: int | None = None
     analysis: AnalysisSettings | None = None
@@ -256,14 +248,14 @@ class MatchSettings:
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain data, from which `from_json` makes them again."""
         data = asdict(self)
-        data["budget"]["usd"] = None if self.budget.usd is None else str(self.budget.usd)
+        data["budget"] = budget_json(self.budget)
         data["tags"] = list(self.tags)
         return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> MatchSettings:
         """Return the settings that `to_json` gave."""
-        budget, adjudication = data["budget"], data["adjudication"]
+        adjudication = data["adjudication"]
         illegal, analysis = data["illegal_moves"], data["analysis"]
         resign, draw = adjudication["resign"], adjudication["draw"]
         return cls(
@@ -276,11 +268,7 @@ class MatchSettings:
             illegal_moves=IllegalMoves(
                 illegal["retries"], Feedback(illegal["feedback"]), LastResort(illegal["then"])
             ),
-            budget=Budget(
-                None if budget["usd"] is None else Decimal(budget["usd"]),
-                budget["tokens"],
-                budget["calls"],
-            ),
+            budget=budget_of(data["budget"]),
             adjudication=Adjudication(
                 None if resign is None else ResignScore(**resign),
                 None if draw is None else DrawScore(**draw),
@@ -290,3 +278,14 @@ class MatchSettings:
             seed=data["seed"],
             tags=tuple(data["tags"]),
         )
+
+
+def budget_json(budget: Budget) -> dict[str, Any]:
+    """Return a budget as plain data; dollars are text, so that they stay exact."""
+    return asdict(budget) | {"usd": None if budget.usd is None else str(budget.usd)}
+
+
+def budget_of(data: Mapping[str, Any]) -> Budget:
+    """Return the budget that `budget_json` gave."""
+    usd = data["usd"]
+    return Budget(None if usd is None else Decimal(usd), data["tokens"], data["calls"])

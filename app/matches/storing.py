@@ -8,7 +8,7 @@ from typing import Any
 
 from app.matches.events import Event, dumps, milliseconds, outcome_json, timestamp
 from app.matches.match import Match, NewPly
-from app.matches.settings import OPENING, MatchSettings
+from app.matches.settings import OPENING, MatchSettings, budget_json
 from app.persistence.records import Change, EventRecord, MatchRecord, PlyRecord
 
 
@@ -34,6 +34,8 @@ def state_json(match: Match) -> str:
         "started_at": None if match.started_at is None else timestamp(match.started_at),
         "ended_at": None if match.ended_at is None else timestamp(match.ended_at),
     }
+    if match.budget != match.settings.budget:
+        state["budget"] = budget_json(match.budget)
     return dumps(state)
 
 

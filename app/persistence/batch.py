@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from app.persistence import ledger
 from app.persistence.errors import LostOwnership
 from app.persistence.events import IN_TURN
 from app.persistence.records import Change, EventRecord
@@ -63,7 +62,6 @@ def store(connection: Connection, changes: Sequence[Change]) -> list[Change]:
         first = _store_in_postgres(driver, changes)
     else:
         first = _store_in_sqlite(driver, changes)
-    ledger.append(connection, [call for change in changes for call in change.model_calls])
     return _positioned(changes, first)
 
 

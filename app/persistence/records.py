@@ -95,6 +95,16 @@ class ModelCallRecord:
     request_digest: str
     outcome: str
     at: datetime
+    color: str | None = None
+    #: How often the call was tried before.
+    retry: int = 0
+    prompt_digest: str = ""
+    #: Whether nobody counted the tokens.
+    is_estimated: bool = False
+    #: JSON: what the model said, if it said anything.
+    reply: str | None = None
+    #: What went wrong, in a sentence.
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +115,10 @@ class LedgerTotals:
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Decimal | None
+    #: Of how many calls that took tokens nobody knows the price.
+    unpriced_calls: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +142,6 @@ class Change:
     plies: tuple[PlyRecord, ...] = ()
     #: A takeback keeps so many plies: those above are deleted before new ones are inserted.
     keep_plies: int | None = None
-    model_calls: tuple[ModelCallRecord, ...] = ()
 
     @property
     def last_sequence(self) -> int:

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -76,11 +77,16 @@ class Usd(TypeDecorator[Decimal]):
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> int | None:
         """Turn dollars into what is stored."""
-        return None if value is None else round(value / _PICO_USD)
+        return pico_usd(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> Decimal | None:  # noqa: ANN401
         """Turn what is stored, or the sum of it, into dollars."""
         return None if value is None else (int(value) * _PICO_USD).normalize()
+
+
+def pico_usd(value: Decimal | None) -> int | None:
+    """Return dollars as they are kept."""
+    return None if value is None else round(value / _PICO_USD)
 
 
 class Table(DeclarativeBase):
@@ -268,6 +274,16 @@ class ModelCall(Table):
     request_digest: Mapped[str]
     outcome: Mapped[str]
     at: Mapped[datetime]
+    color: Mapped[str | None]
+    #: How often the call was tried before.
+    retry: Mapped[int] = mapped_column(server_default="0")
+    prompt_digest: Mapped[str] = mapped_column(server_default="")
+    #: Whether nobody counted the tokens.
+    is_estimated: Mapped[bool] = mapped_column(server_default=false())
+    #: JSON: what the model said, if it said anything.
+    reply: Mapped[str | None]
+    #: What went wrong, in a sentence.
+    error: Mapped[str] = mapped_column(server_default="")
 
 
 class Worker(Table):

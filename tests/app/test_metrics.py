@@ -181,11 +181,9 @@ def test_calls_of_models_are_counted_by_model():
         *("1", None, None, 1, "selector", "gpt-x", 1, 100, 60, 20, 50, 900),
         *(Decimal("0.25"), "digest", "ok", AT),
     )
-    match = new_match()
-    match.start(AT)
-    change = replace(take_change(match, 1, "w"), model_calls=(call, replace(call, cost_usd=None)))
     metrics = Metrics()
-    metrics.published([change])
+    metrics.called(call)
+    metrics.called(replace(call, cost_usd=None))
     found = read(metrics)
     assert found["kibitz_model_calls_total", ("model", "gpt-x"), ("outcome", "ok")] == 2
     tokens = {"prompt": 200, "cached": 120, "reasoning": 40, "completion": 100}

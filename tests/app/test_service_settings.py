@@ -107,6 +107,7 @@ MISTAKES = {
     "only commas": ("API_TOKENS", ",", "api_tokens.0 is wrong: a token has"),
     "twice": ("API_TOKENS", "first-secret-1,read:first-secret-1", "the same token is there twice"),
     "a long token": ("API_TOKENS", "x" * 201, "api_tokens.0 is wrong: a token has"),
+    "no provider": ("MODEL", "gpt-5", "setting model is wrong: a model is named `provider/model`"),
     "no port": ("PORT", "65536", "setting port is wrong"),
     "a word for a port": ("PORT", "http", "setting port is wrong"),
     "a host with a port": ("HOST", "localhost:80", "it should be a name or an address"),
@@ -148,6 +149,14 @@ IN_THE_FILE = {
     "a number for a database": ("database = 5", "setting database is wrong"),
     "a number for a level": ("log_level = 5", "setting log_level is wrong"),
 }
+
+
+def test_who_records_cannot_replay(folder):
+    (folder / "kibitz.toml").write_text('record_file = "a"\nreplay_file = "b"')
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings()
+    sentence = "the settings are wrong: record_file and replay_file cannot both be set"
+    assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize(("text", "sentence"), IN_THE_FILE.values(), ids=IN_THE_FILE)

@@ -178,6 +178,7 @@ async def table(
     unavailable: int = 0,
     answered_at: Callable[[], datetime] | None = None,
     first: Command | None = None,
+    say: Callable[[str, str], None] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Table]:
     """Run a match of these players, a human where there is none; its owner is cancelled after."""
@@ -190,7 +191,8 @@ async def table(
     if match is None:
         match = Match.create("match-1", match_settings(*names, **settings), now())
         match.new_events.clear()
-    at = Table(match, players, analyser=analyser, spent=spent, answered_at=answered_at)
+    others = {} if say is None else {"say": say}
+    at = Table(match, players, analyser=analyser, spent=spent, answered_at=answered_at, **others)
     at.notebook.unavailable = unavailable
     before = asyncio.all_tasks()
     asking = None if first is None else asyncio.create_task(at.owner.ask(first))

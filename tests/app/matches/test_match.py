@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
+from agents.models.budget import Budget
 from agents.player import Advice, Candidate
 from app.matches.commands import (
     Abort,
@@ -275,23 +277,28 @@ def test_an_untimed_match_has_no_clocks_yet_knows_what_a_move_took() -> None:
 def test_advice_keeps_what_is_legal_and_goes_with_the_ply() -> None:
     match = running("e4")
     legal, illegal = Move.from_uci("e7e5"), Move.from_uci("e2e4")
-    match.advise(Advice("tactics", (Candidate(illegal, "?"), Candidate(legal, "open"))), after(1.5))
+    candidates = Candidate(illegal, "?"), Candidate(legal, "open")
+    match.advise(Advice("tactics", candidates, "Let us see."), after(1.5))
+    said = {
+        "by": "tactics",
+        "candidates": [{"uci": "e7e5", "san": "e5", "reason": "open"}],
+        "words": "Let us see.",
+        "abstained": "",
+    }
     assert told(match.new_events) == [
         (
             "advice.given",
             {
                 "ply": 2,
                 "color": "black",
-                "by": "tactics",
-                "candidates": [{"uci": "e7e5", "san": "e5", "reason": "open"}],
+                **said,
             },
         )
     ]
-    advice = [{"by": "tactics", "candidates": [{"uci": "e7e5", "san": "e5", "reason": "open"}]}]
-    assert match.advice == advice
+    assert match.advice == [said]
     match.play("e5", after(2), source="x")
     assert match.advice == []
-    assert match.new_plies[0].advice == advice
+    assert match.new_plies[0].advice == [said]
 
 
 def test_refused_attempts_are_told_and_go_with_the_ply() -> None:
@@ -494,6 +501,19 @@ def test_a_pause_keeps_what_the_turn_had_taken() -> None:
     match.play("e5", after(2000.5), source="x")
     assert match.new_events[-2].fields["elapsed_ms"] == 5000
     assert match.clocks() == {"white_ms": 59_000, "black_ms": 55_000}
+
+
+def test_a_match_is_resumed_with_another_budget() -> None:
+    match = running("e4", budget=Budget(Decimal("0.10"), 5, 6))
+    match.pause(after(2))
+    forget(match)
+    match.resume(after(3), Budget(Decimal("2.50"), calls=9))
+    resumed = match.new_events[0].fields
+    assert resumed == {"budget": {"usd": "2.50", "tokens": None, "calls": 9}}
+    assert match.budget == Budget(Decimal("2.50"), calls=9)
+    match.pause(after(4))
+    match.resume(after(5))
+    assert match.budget == Budget(Decimal("2.50"), calls=9)
 
 
 def test_a_turn_begins_with_what_was_spent_before() -> None:

@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 
 import app.matches.owner
 from agents.errors import AgentError
-from agents.player import Advice, Candidate, Decision, Rejection
+from agents.models.errors import ServerFault
+from agents.player import Advice, Candidate, Decision, Rejection, Turn
 from agents.uci.analyser import Analysis, Variation
 from agents.uci.info import Score
 from app.matches.commands import (
@@ -29,7 +30,8 @@ from app.matches.commands import (
 from app.matches.errors import CannotDo, MatchIsOver, NotYourTurn
 from app.matches.events import Event
 from app.matches.match import Match, MatchStatus
-from app.matches.owner import FAULTS, Owner, OwnerGone, printable
+from app.matches.owner import FAULTS, Owner, OwnerGone
+from app.matches.saying import printable
 from app.matches.settings import AnalysisSettings, Feedback, IllegalMoves, LastResort
 from app.persistence.errors import StorageUnavailable
 from engine import Color, Evaluation, IllegalMove, Move, Outcome, Position, Termination
@@ -171,7 +173,9 @@ def test_what_a_team_says_is_told_before_the_ply() -> None:
             given = [event.fields for event in at.notebook.of("advice.given")]
             assert [fields["by"] for fields in given] == ["tactics", "plans"]
             assert given[0]["candidates"][1] == {"uci": "d2d4", "san": "d4", "reason": "?"}
-            assert at.notebook.of("ply.played")[0].fields["decision"]["reason"] == ""
+            assert (
+                at.notebook.of("ply.played")[0].fields["decision"]["reason"] == "a"
+            )  # whoever chose it last
 
     run(main())
 
@@ -317,7 +321,7 @@ def test_a_random_move_is_the_last_resort(resort: LastResort) -> None:
         async with table(white, ScriptedPlayer(), illegal_moves=policy, seed=seed) as at:
             await at.notebook.until_played(1)
             (ply,) = at.notebook.of("ply.played")
-            assert ply.fields["source"] == f"white ({resort.value})"
+            assert ply.fields["source"] == "white (random)"  # which it is, without a candidate
             return str(ply.fields["uci"])
 
     async def main() -> None:
@@ -1140,6 +1144,42 @@ def test_no_flag_falls_while_the_database_is_away() -> None:
             with pytest.raises(OwnerGone):
                 await at.owner.ask(Draw(WHITE, DrawAction.DECLINE))
             assert at.match.outcome == Outcome(BLACK, Termination.TIME_FORFEIT)
+
+    run(main())
+
+
+def test_a_player_thinks_on_while_the_database_is_away() -> None:
+    """What it was asked for may be paid for, and would be asked for again."""
+
+    async def main() -> None:
+        answers, go = now(), asyncio.Event()
+        white = ScriptedPlayer(Waits(go, "e4"), name="white")
+        async with table(white, None, time_control="100", answered_at=lambda: answers) as at:
+            await white.asked()
+            answers = now()
+            pass_seconds(200)
+            await at.owner.ask(Draw(BLACK, DrawAction.OFFER))  # which has the clock looked at
+            await at.notebook.until(lambda: len(at.notebook.of("turn.started")) > 1)
+            assert white.cancelled == 0
+            answers = now() + timedelta(days=1)  # it is back
+            go.set()
+            await at.notebook.until_played(1)
+            assert len(white.turns) == 1
+
+    run(main())
+
+
+def test_after_a_fault_of_a_model_what_was_thinking_is_charged() -> None:
+    def think(turn: Turn) -> Exception:
+        pass_seconds(20)
+        turn.listener.excuse(now() - timedelta(seconds=5), now())
+        return ServerFault("some", 500)
+
+    async def main() -> None:
+        white = ScriptedPlayer(think, NEVER, name="white")
+        async with table(white, None, time_control="100"):
+            turn = await white.asked(2)
+            assert timedelta(seconds=14) < turn.spent < timedelta(seconds=20)
 
     run(main())
 

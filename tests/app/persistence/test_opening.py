@@ -23,6 +23,7 @@ from app.persistence.errors import (
     UnusableDatabase,
 )
 from app.persistence.events import append, last_position
+from app.persistence.schema import HEAD
 from app.persistence.tables import Worker
 from tests.app.persistence.samples import an_event, inserted, new_id
 
@@ -280,7 +281,7 @@ async def test_a_postgres_that_was_not_upgraded(postgres):
     with postgres.bare_database() as url, pytest.raises(SchemaBehind) as caught:
         await Database.open(url)
     assert str(caught.value) == (
-        "the database is empty and not at 0001: run `kibitz db upgrade` first"
+        "the database is empty and not at 0002: run `kibitz db upgrade` first"
     )
 
 
@@ -292,7 +293,7 @@ async def test_a_postgres_of_a_newer_kibitz(postgres_url):
             with pytest.raises(UnusableDatabase, match="revision 9999"):
                 await Database.open(postgres_url)
         finally:
-            await database.write(lambda each: each.execute(text(revise.format("0001"))))
+            await database.write(lambda each: each.execute(text(revise.format(HEAD))))
 
 
 async def test_a_connection_that_was_lost_is_made_again(postgres_url):

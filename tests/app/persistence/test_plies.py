@@ -1,6 +1,7 @@
 """Plies and the ledger."""
 
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
@@ -71,15 +72,16 @@ async def test_a_ledger_adds_up_exactly(database_url):
             0, 0, 0, None
         )
         unknown = a_call(record.id, cost_usd=None, prompt_tokens=1)
-        await database.write(lambda each: ledger.append(each, [unknown]))
+        await database.write(lambda each: ledger.append(each, unknown))
         assert await database.read(lambda each: ledger_of(each, record.id)) == LedgerTotals(
-            1, 1, 7, None
+            1, 1, 7, None, 1, 40, 0
         )
         calls = [a_call(record.id) for _ in range(3)]
         calls.append(a_call(record.id, cost_usd=Decimal("123456.000000000001")))
-        await database.write(lambda each: ledger.append(each, [*calls, a_call(other.id), a_call()]))
+        for call in (*calls, calls[0], a_call(other.id), a_call()):  # one of them twice
+            await database.write(partial(ledger.append, call=call))
         totals = await database.read(lambda each: ledger_of(each, record.id))
-    assert totals == LedgerTotals(5, 401, 35, Decimal("123456.000112500001"))
+    assert totals == LedgerTotals(5, 401, 35, Decimal("123456.000112500001"), 1, 200, 0)
     assert isinstance(totals.calls, int)
     assert isinstance(totals.prompt_tokens, int)
 
@@ -91,4 +93,4 @@ async def test_impossible_calls_are_refused(database_url, fields):
     async with await Database.open(database_url) as database:
         record = await inserted(database)
         with pytest.raises(StorageRefused):
-            await database.write(lambda each: ledger.append(each, [a_call(record.id, **fields)]))
+            await database.write(lambda each: ledger.append(each, a_call(record.id, **fields)))

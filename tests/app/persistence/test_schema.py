@@ -14,7 +14,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import event, inspect
+from sqlalchemy import event, inspect, select
 from typer.testing import CliRunner
 
 from app.cli.db import db
@@ -23,7 +23,8 @@ from app.persistence.address import Address
 from app.persistence.database import Database
 from app.persistence.engines import make_engine
 from app.persistence.errors import DatabaseInUse
-from app.persistence.tables import Table
+from app.persistence.sqlite_file import APPLICATION_ID
+from app.persistence.tables import ModelCall, Table
 from tests.app.persistence.samples import inserted
 from tests.support.postgres import ROOT
 from tests.support.processes import HANGS_AFTER
@@ -95,6 +96,28 @@ def test_every_revision_can_be_taken_back(empty_database_url):
     assert schema.current(empty_database_url) is None
     assert schema.upgrade(empty_database_url) == schema.HEAD
     assert on(empty_database_url, tables) == made
+
+
+def test_the_calls_of_the_first_revision_are_kept(empty_database_url):
+    def make(connection):
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        command.upgrade(schema.alembic_config(connection), "0001")
+        connection.exec_driver_sql(
+            "INSERT INTO model_calls (id, role, model, attempt, prompt_tokens, cached_tokens,"
+            " reasoning_tokens, completion_tokens, latency_ms, request_digest, outcome, at)"
+            " VALUES ('c1', 'selector', 'm', 1, 5, 0, 0, 2, 9, 'd', 'ok',"
+            " '2025-01-01 00:00:00+00:00')"
+        )
+
+    on(empty_database_url, make)
+    assert schema.upgrade(empty_database_url) == schema.HEAD
+    (row,) = on(
+        empty_database_url, lambda each: list(each.execute(select(ModelCall.__table__)).mappings())
+    )
+    assert (row["id"], row["prompt_tokens"]) == ("c1", 5)
+    assert (row["color"], row["retry"], row["prompt_digest"]) == (None, 0, "")
+    assert (row["is_estimated"], row["reply"], row["error"]) == (False, None, "")
 
 
 def test_an_upgrade_loses_nothing_and_can_be_repeated(database_url):
@@ -219,9 +242,9 @@ def test_the_command_line(empty_database_url):
         return run.stdout
 
     assert kibitz_db("current") == "empty\n"
-    assert kibitz_db("upgrade") == "The database is at revision 0001 (was empty).\n"
-    assert kibitz_db("upgrade") == "The database is at revision 0001 (was there already).\n"
-    assert kibitz_db("current") == "0001 (newest)\n"
+    assert kibitz_db("upgrade") == "The database is at revision 0002 (was empty).\n"
+    assert kibitz_db("upgrade") == "The database is at revision 0002 (was there already).\n"
+    assert kibitz_db("current") == "0002 (newest)\n"
 
 
 def test_the_command_line_uses_the_settings(tmp_path, monkeypatch):

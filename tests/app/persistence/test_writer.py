@@ -12,13 +12,11 @@ from app.persistence.batch import store
 from app.persistence.database import Database
 from app.persistence.errors import LostOwnership, StorageRefused, StorageUnavailable
 from app.persistence.events import events_after, events_of
-from app.persistence.ledger import ledger_of
 from app.persistence.matches import claim, find_match
 from app.persistence.plies import plies_of
 from app.persistence.writer import Writer
 from tests.app.persistence.samples import (
     NOON,
-    a_call,
     a_change,
     a_ply,
     an_event,
@@ -111,12 +109,9 @@ async def gather(gate, database, writer, changes):
 async def test_a_change_is_stored_and_then_published(database_url):
     async with writing(database_url) as (database, writer, published):
         record = await inserted(database)
-        change = a_change(
-            record.id, status="paused", owner=new_id(), model_calls=(a_call(record.id),)
-        )
+        change = a_change(record.id, status="paused", owner=new_id())
         await writer.commit(change)
         match, events, plies = await stored(database, record.id)
-        ledger = await database.read(lambda connection: ledger_of(connection, record.id))
     assert match == replace(
         record,
         status="paused",
@@ -129,7 +124,6 @@ async def test_a_change_is_stored_and_then_published(database_url):
     assert [event.data for event in events[1:]] == [event.data for event in change.events]
     assert events[1:] == [replace(e, position=n) for n, e in enumerate(change.events, 2)]
     assert plies == list(change.plies)
-    assert ledger.calls == 1
     assert published.commits == [[replace(change, events=tuple(events[1:]))]]
 
 
@@ -170,7 +164,7 @@ async def test_a_takeback_deletes_plies_and_no_events(database_url):
             for number in range(4):
                 await writer.commit(a_change(match.id, 1 + 2 * number, number + 1))
         again = a_ply(record.id, 3, san="d4", uci="d2d4")
-        await writer.commit(a_change(record.id, 9, 3, keep_plies=2, plies=(again,), model_calls=()))
+        await writer.commit(a_change(record.id, 9, 3, keep_plies=2, plies=(again,)))
         _, events, plies = await stored(database, record.id)
         _, _, others = await stored(database, other.id)
         await writer.commit(a_change(record.id, 11, 0, keep_plies=0, plies=()))

@@ -1,0 +1,252 @@
+"""The ledger of a match: each call is durable before anybody acts on what it said.
+
+So a reply that came before a crash is found after it, and not paid for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import structlog
+from uuid_utils.compat import uuid7
+
+from agents.excused import Excuse
+from agents.models.budget import Account, Budget, Reservation, Spending
+from agents.models.ledger import CallOutcome, ModelCall, Question
+from agents.models.model import ModelReply, ReplyForm, Usage
+from app.matches.events import dumps, milliseconds
+from app.persistence.database import Database
+from app.persistence.errors import StorageUnavailable
+from app.persistence.ledger import append, billed_of, calls_of_ply
+from app.persistence.records import LedgerTotals, ModelCallRecord
+from app.timekeeping import now
+from engine import Color
+
+_log = structlog.get_logger(__name__)
+
+#: How long the database may keep a player waiting at the player's cost.
+SLOW = timedelta(seconds=2)
+FIRST_PAUSE = timedelta(milliseconds=250)
+LONGEST_PAUSE = timedelta(seconds=10)
+_Key = tuple[str, str, int, str]
+T = TypeVar("T")
+
+
+class MatchLedger:
+    """The calls of one match, and what is left of its budget.
+
+    What was spent before is read when it is first needed, since most matches have no calls.
+    """
+
+    def __init__(
+        self,
+        match_id: str,
+        budget: Budget,
+        database: Database,
+        called: Callable[[ModelCallRecord], None],
+    ) -> None:
+        """`called` is told of each call once it is stored."""
+        self._match_id = match_id
+        self._database = database
+        self._called = called
+        self._whole = Account(budget)
+        self._sides = {color: Account(Budget()) for color in Color}
+        self._opening = asyncio.Lock()
+        self._is_open = False
+        self._ply = 0
+        self._replies: dict[_Key, ModelReply] = {}
+
+    def rebudget(self, budget: Budget) -> None:
+        """Go by another budget from now on; what was spent of the old one counts."""
+        self._whole.budget = budget
+
+    def for_turn(self, color: Color, ply_number: int, excuse: Excuse) -> TurnLedger:
+        """Return the ledger of a side for the ply that it has to play.
+
+        `excuse` is told of times in which the database was out of reach.
+        """
+        return TurnLedger(self, color, ply_number, excuse)
+
+    async def open(self, ply_number: int) -> None:
+        """Read what was spent before, and what was said for a ply that may have been begun."""
+        async with self._opening:
+            if not self._is_open:
+                await self._read_spending()
+            if not self._is_open or ply_number < self._ply:  # it may have been taken back
+                await self._read_replies(ply_number)
+            elif ply_number > self._ply:
+                self._replies = {}
+            self._ply, self._is_open = ply_number, True
+
+    async def _read_spending(self) -> None:
+        match_id = self._match_id
+        billed = await self._patiently(
+            lambda: self._database.read(lambda connection: billed_of(connection, match_id))
+        )
+        for color, totals in billed.items():
+            spending = _spending(totals)
+            self._whole.spend(spending)
+            if color is not None:
+                self._sides[Color(color)].spend(spending)
+
+    async def _read_replies(self, ply_number: int) -> None:
+        match_id = self._match_id
+        calls = await self._patiently(
+            lambda: self._database.read(
+                lambda connection: calls_of_ply(connection, match_id, ply_number)
+            )
+        )
+        self._replies = {
+            _key(call): _reply_of(call)
+            for call in calls
+            if call.reply is not None and CallOutcome(call.outcome).is_reply
+        }
+
+    def find(self, color: Color, question: Question, request_digest: str) -> ModelReply | None:
+        """Return what was said already for the ply in hand."""
+        return self._replies.get((color.value, question.role, question.attempt, request_digest))
+
+    def has_reply(self, color: Color, role: str) -> bool:
+        """Return whether a role of a side has said something for the ply in hand."""
+        return any(key[:2] == (color.value, role) for key in self._replies)
+
+    def reserve(self, color: Color, worst: Spending, own: Budget) -> Reservation:
+        """Set aside what a call may cost, or raise `BudgetSpent`."""
+        return Reservation.of(worst, (self._whole, None), (self._sides[color], own))
+
+    async def record(
+        self, color: Color, ply_number: int, call: ModelCall, reservation: Reservation
+    ) -> None:
+        """Store a call, however long the database is out of reach."""
+        record = self._record(color, ply_number, call)
+        reservation.settle(call.spending)
+        await self._patiently(
+            lambda: self._database.write(lambda connection: append(connection, record))
+        )
+        self._called(record)
+        if call.reply is not None and call.outcome.is_reply and ply_number == self._ply:
+            self._replies[_key(record)] = call.reply
+
+    async def _patiently(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Return what comes of some work, however long the database is out of reach."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return await work()
+            except StorageUnavailable as error:
+                _log.error("no ledger", match_id=self._match_id, error=str(error))
+                await asyncio.sleep(pause.total_seconds())
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _record(self, color: Color, ply_number: int, call: ModelCall) -> ModelCallRecord:
+        usage = call.usage
+        return ModelCallRecord(
+            id=str(uuid7()),
+            match_id=self._match_id,
+            evaluation_id=None,
+            ply_number=ply_number,
+            role=call.question.role,
+            model=call.model,
+            attempt=call.question.attempt,
+            prompt_tokens=usage.prompt_tokens,
+            cached_tokens=usage.cached_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
+            completion_tokens=usage.completion_tokens,
+            latency_ms=milliseconds(call.latency),
+            cost_usd=call.cost_usd,
+            request_digest=call.request_digest,
+            outcome=call.outcome.value,
+            at=call.at,
+            color=color.value,
+            retry=call.retry,
+            prompt_digest=call.question.prompt_digest,
+            is_estimated=usage.is_estimated,
+            reply=None if call.reply is None else _reply_json(call.reply),
+            error=call.error,
+        )
+
+
+class TurnLedger:
+    """What a player in its turn sees of the ledger of its match."""
+
+    def __init__(self, match: MatchLedger, color: Color, ply_number: int, excuse: Excuse) -> None:
+        self._match = match
+        self._color = color
+        self._ply_number = ply_number
+        self._excuse = excuse
+
+    async def find(self, question: Question, request_digest: str) -> ModelReply | None:
+        """Return the reply that was paid for already in this turn, if there is one."""
+        await self._open()
+        return self._match.find(self._color, question, request_digest)
+
+    async def has_reply(self, role: str) -> bool:
+        """Return whether something was said in this turn by a role, whatever it was asked."""
+        await self._open()
+        return self._match.has_reply(self._color, role)
+
+    def reserve(self, worst: Spending, own: Budget) -> Reservation:
+        """Set aside what a call may cost at worst, or raise `BudgetSpent`."""
+        return self._match.reserve(self._color, worst, own)
+
+    async def record(self, call: ModelCall, reservation: Reservation) -> None:
+        """Write a call down, durably."""
+        began = now()
+        await self._match.record(self._color, self._ply_number, call, reservation)
+        self._excuse_since(began)
+
+    async def _open(self) -> None:
+        began = now()
+        await self._match.open(self._ply_number)
+        self._excuse_since(began)
+
+    def _excuse_since(self, began: datetime) -> None:
+        if (ended := now()) - began >= SLOW:
+            self._excuse(began, ended)
+
+
+def _spending(totals: LedgerTotals) -> Spending:
+    tokens = totals.prompt_tokens + totals.completion_tokens
+    return Spending(totals.cost_usd or Decimal(0), tokens, totals.calls)
+
+
+def _key(call: ModelCallRecord) -> _Key:
+    return call.color or "", call.role, call.attempt, call.request_digest
+
+
+def _reply_json(reply: ModelReply) -> str:
+    # A lone surrogate is no text that databases take.
+    text = reply.text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    data: dict[str, Any] = {
+        "text": text,
+        "finish_reason": reply.finish_reason,
+        "refusal": reply.refusal,
+        "model": reply.model,
+        "form": reply.form.value,
+    }
+    return dumps(data)
+
+
+def _reply_of(call: ModelCallRecord) -> ModelReply:
+    data = json.loads(call.reply or "{}")
+    usage = Usage(
+        call.prompt_tokens,
+        call.cached_tokens,
+        call.reasoning_tokens,
+        call.completion_tokens,
+        is_estimated=call.is_estimated,
+    )
+    return ModelReply(
+        data["text"],
+        usage,
+        timedelta(milliseconds=call.latency_ms),
+        data["finish_reason"],
+        data["refusal"],
+        data["model"],
+        ReplyForm(data["form"]),
+    )
