@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
-from agents.errors import AgentError, CannotPlayVariant, UnknownPlayer
+from agents.errors import AgentError, CannotPlayVariant, PlayerUnavailable, UnknownPlayer
 from agents.uci.errors import InvalidLevel, InvalidLimit, InvalidRatings, UciError
 from app.errors import AppError
 from app.persistence.errors import (
@@ -105,6 +105,7 @@ KINDS: dict[type[Exception], Kind] = {
     AgentError: Kind(422, "player", "The player cannot be seated"),
     UnknownPlayer: Kind(422, "unknown-player", "There is no such player"),
     CannotPlayVariant: Kind(422, "cannot-play-variant", "The player does not know the variant"),
+    PlayerUnavailable: Kind(422, "player-unavailable", "The player is not set up"),
     InvalidLevel: Kind(422, "invalid-level", "There is no such level"),
     InvalidLimit: Kind(422, "invalid-limit", "Nothing can be searched under this limit"),
     UciError: Kind(

@@ -57,7 +57,15 @@ _SUMMARY: dict[str, Any] = {
     "ended_at": None,
 }
 _STATE = _SUMMARY | {"legal_moves": [{"uci": "e7e5", "san": "e5"}, {"uci": "c7c5", "san": "c5"}]}
-_LEDGER = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": None}
+_LEDGER = {
+    "calls": 0,
+    "prompt_tokens": 0,
+    "cached_tokens": 0,
+    "reasoning_tokens": 0,
+    "completion_tokens": 0,
+    "cost_usd": None,
+    "unpriced_calls": 0,
+}
 _PLY: dict[str, Any] = {
     "number": 1,
     "color": "white",
@@ -191,8 +199,13 @@ class LedgerAnswer(Answer):
 
     calls: int
     prompt_tokens: int
+    cached_tokens: int = Field(description="Among those of the prompts.")
+    reasoning_tokens: int = Field(description="Among those of the completions.")
     completion_tokens: int
     cost_usd: str | None = Field(description="As text, exact; null if no price is known.")
+    unpriced_calls: int = Field(
+        description="Calls whose price nobody knows: they are not in the cost."
+    )
 
 
 class MatchWithLedger(MatchAnswer):
@@ -262,6 +275,8 @@ class AdviceAnswer(Answer):
 
     by: str
     candidates: list[CandidateAnswer]
+    words: str = Field("", description="All that was said, where it was more than the reasons.")
+    abstained: str = Field("", description="Why somebody who was asked gave no advice.")
 
 
 class AttemptAnswer(Answer):

@@ -10,7 +10,7 @@ from app.http.dependencies import WriteScope
 from app.http.errors import AtFault, Kind, Refusal, problems
 from app.http.match_answers import MatchAnswer
 from app.http.match_dependencies import NO_MATCH, PREFIX, SEAT_HEADER, MatchesOf, MatchId, Seat
-from app.http.match_schemas import DrawBody, MoveBody, ReasonBody, TakebackBody
+from app.http.match_schemas import DrawBody, MoveBody, ReasonBody, ResumeBody, TakebackBody
 from app.http.paging import json_response
 from app.matches.commands import (
     Abort,
@@ -126,11 +126,14 @@ async def pause(
     "/resume",
     summary="Resume a match",
     response_model=MatchAnswer,
-    responses=_WRITE_PROBLEMS,
+    responses=_WRITE_PROBLEMS | _BODIES,
 )
-async def resume(match_id: MatchId, matches: MatchesOf, _: WriteScope) -> Response:
-    """Let a paused match go on."""
-    return await _perform(matches, match_id, Resume())
+async def resume(
+    match_id: MatchId, matches: MatchesOf, _: WriteScope, body: ResumeBody | None = None
+) -> Response:
+    """Let a paused match go on, with another budget if one is given."""
+    budget = None if body is None or body.budget is None else body.budget.settings()
+    return await _perform(matches, match_id, Resume(budget))
 
 
 @router.post(

@@ -16,12 +16,12 @@ from pydantic import (
     model_validator,
 )
 
+from agents.models.budget import Budget
 from app.http.schemas import Body, FenText, MoveText, VariantName
 from app.matches.settings import (
     MAX_SEED,
     Adjudication,
     AnalysisSettings,
-    Budget,
     DrawScore,
     Feedback,
     IllegalMoves,
@@ -48,7 +48,7 @@ _Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class PlayerBody(Body):
-    """Who fills a seat. The limits are for UCI engines, and hold instead of their own."""
+    """Who fills a seat. Limits are for UCI engines and `classical`, instead of their own."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"name": "stockfish:5", "title": "Rook", "depth": 8}]}
@@ -301,6 +301,18 @@ class ReasonBody(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "lunch"}]})
 
     reason: _Text | None = Field(None, description="Shown to whoever watches.")
+
+
+class ResumeBody(Body):
+    """With what a paused match goes on."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"budget": {"usd": 2.5}}]})
+
+    budget: BudgetBody | None = Field(
+        None,
+        description="In place of the budget that it had; what was spent before counts. As it was, "
+        "if not given.",
+    )
 
 
 def _exact(dollars: float) -> Decimal:

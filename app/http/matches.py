@@ -9,13 +9,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import Field, StringConstraints
 
-from agents.errors import AgentError, CannotPlayVariant, UnknownPlayer
+from agents.errors import AgentError, CannotPlayVariant, PlayerUnavailable, UnknownPlayer
 from agents.uci.errors import InvalidLevel
-from app.http import match_commands, match_games
+from app.http import match_commands, match_games, match_ledger
 from app.http.dependencies import GatesOf, ReadScope, WriteScope
 from app.http.errors import AtFault, Kind, problems
 from app.http.match_answers import MatchCreated, MatchList, MatchWithLedger
 from app.http.match_dependencies import NO_MATCH, PREFIX, MatchesOf, MatchId
+from app.http.match_ledger import totals_json
 from app.http.match_schemas import TEXT_PATTERN, MatchBody, PlayerName, Tag
 from app.http.paging import PAGE, PageQuery, cursor_of, id_of, json_response, page_response
 from app.http.replies import Replies, Reply
@@ -36,7 +37,6 @@ from app.matches.match import MatchStatus
 from app.matches.service import Created, MatchService, state_of
 from app.matches.storing import settings_of
 from app.persistence.matches import MatchFilter
-from app.persistence.records import LedgerTotals
 from engine import Color, RulesError
 
 #: For `install_handlers`.
@@ -58,7 +58,7 @@ _REVALIDATE = "private, no-cache"
 
 router = APIRouter(prefix=PREFIX, tags=["matches"])
 #: All routers of matches.
-ROUTERS = (router, match_games.router, match_commands.router)
+ROUTERS = (router, match_games.router, match_ledger.router, match_commands.router)
 
 
 def _header(description: str) -> dict[str, Any]:
@@ -167,7 +167,11 @@ def _naming_fields(body: MatchBody) -> Iterator[None]:
         raise AtFault(cause if isinstance(cause, RulesError) else error, error.field) from error
     except AgentError as error:
         match error:
-            case UnknownPlayer(name=name) | CannotPlayVariant(player=name):
+            case (
+                UnknownPlayer(name=name)
+                | CannotPlayVariant(player=name)
+                | PlayerUnavailable(player=name)
+            ):
                 pass
             case InvalidLevel(level=level):
                 name = f"stockfish:{level}"
@@ -240,20 +244,10 @@ async def show(
     headers = {"ETag": f"W/{tag}", "Cache-Control": _REVALIDATE}
     if if_none_match is not None and _names(if_none_match, tag):
         return Response(status_code=304, headers=headers)
-    return json_response(state_of(record) | {"ledger": _ledger(ledger)}, headers=headers)
+    return json_response(state_of(record) | {"ledger": totals_json(ledger)}, headers=headers)
 
 
 # --- telling ---
-
-
-def _ledger(totals: LedgerTotals) -> dict[str, Any]:
-    cost = totals.cost_usd
-    return {
-        "calls": totals.calls,
-        "prompt_tokens": totals.prompt_tokens,
-        "completion_tokens": totals.completion_tokens,
-        "cost_usd": None if cost is None else f"{cost:f}",
-    }
 
 
 def _names(if_none_match: str, tag: str) -> bool:

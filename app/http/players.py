@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from agents.catalogue import UCI, Catalogue
+from agents.classical.player import ClassicalPlayer
 from agents.errors import CannotPlayVariant
 from agents.random_player import RandomPlayer
 from agents.solver_player import SolverPlayer
@@ -26,6 +27,7 @@ _LEVELS = {level.name: level for level in LEVELS}
 _TITLES = {
     RandomPlayer.name: ("Random", "plays any legal move"),
     SolverPlayer.name: ("Solver", "plays King's Cooking perfectly"),
+    ClassicalPlayer.name: ("Classical team", "search and evaluation on our own engine, offline"),
     HUMAN: ("Human", "moves by `POST /api/matches/{id}/moves` with the token of the seat"),
 }
 
@@ -50,6 +52,12 @@ class PlayerAnswer(Answer):
     description: str = Field(examples=["10% at random, else skill 0, depth 1"])
     variants: list[str] = Field(examples=[["standard", "chess960"]])
     rating: RatingAnswer | None = Field(description="Null if it was never measured.")
+    models: list[str] = Field(
+        description="The models that it asks, as `provider/model`.", examples=[[]]
+    )
+    unavailable: str | None = Field(
+        description="What the operator has to set up before it can be seated; else null."
+    )
 
 
 class PlayersAnswer(Answer):
@@ -72,7 +80,8 @@ async def list_players(services: ServicesOf, _: ReadScope) -> PlayersAnswer:
     ratings = catalogue.ratings
     players = []
     for name in (HUMAN, *catalogue.names):
-        variants = list(VARIANTS) if name == HUMAN else _variants(catalogue, name)
+        has_all = name == HUMAN or catalogue.team(name) is not None
+        variants = list(VARIANTS) if has_all else _variants(catalogue, name)
         if variants:
             players.append(_player(catalogue, name, variants, ratings.players.get(name)))
     return PlayersAnswer(
@@ -102,6 +111,8 @@ def _player(
     if name in _LEVELS:
         level = _LEVELS[name]
         title, description = f"{STOCKFISH.capitalize()}, level {level.number}", level.how
+    elif (team := catalogue.team(name)) is not None:
+        title, description = team.definition.title, team.definition.description
     elif kind == UCI:
         title, description = catalogue.pool(name).program.title, "a UCI engine"
     else:
@@ -116,4 +127,6 @@ def _player(
         description=description,
         variants=variants,
         rating=rating,
+        models=list(catalogue.models_of(name)),
+        unavailable=catalogue.lack_of(name),
     )

@@ -243,6 +243,9 @@ def test_engines_play_to_the_end_by_themselves(client):
     assert state["ledger"] == {
         "calls": 0,
         "prompt_tokens": 0,
+        "cached_tokens": 0,
+        "reasoning_tokens": 0,
+        "unpriced_calls": 0,
         "completion_tokens": 0,
         "cost_usd": None,
     }
@@ -322,7 +325,7 @@ def test_the_document_tells_of_every_route(client):
         for method, operation in operations.items()
         if path.startswith("/api/matches")
     }
-    assert len(told) == 14
+    assert len(told) == 15
     for operation in told.values():
         assert operation["summary"]
         assert operation["description"]

@@ -237,6 +237,20 @@ def test_a_match_is_paused_and_resumed(client):
         assert done(response)["status"] == status
 
 
+def test_a_match_is_resumed_with_another_budget(client):
+    match = start(client, budget={"usd": 0.5, "calls": 7})
+    assert match["budget"] == {"usd": "0.5", "tokens": None, "calls": 7}
+    done(command(client, match, "pause"))
+    for body, field in (({"budget": {"usd": -1}}, "budget.usd"), ({"money": 1}, "money")):
+        response = command(client, match, "resume", **body)
+        assert check_problem(response, 422, "invalid-request")["field"] == field
+    state = done(command(client, match, "resume", budget={"usd": 2.5}))
+    assert (state["status"], state["budget"]["usd"]) == ("running", "2.5")
+    resumed = wait_until(client, match, lambda event: event["type"] == "match.resumed")
+    assert resumed["budget"] == {"usd": "2.5", "tokens": None, "calls": None}
+    assert done(command(client, match, "abort"))["budget"] == resumed["budget"]
+
+
 def test_a_paused_match_can_be_ended(client):
     for what, seat, status in (("abort", None, "aborted"), ("resign", "white", "ended")):
         match = start(client)

@@ -22,8 +22,22 @@ def test_everybody_who_can_be_seated_is_listed(client):
         assert player["kind"] == name.partition(":")[0]
         assert player["title"]
         for variant in player["variants"]:
-            if name != "human":
+            if name != "human" and player["unavailable"] is None:
                 Catalogue().seat(name, variant)
+
+
+def test_teams_are_listed_with_what_they_lack(client, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    team = listed(client)["team:default"]
+    assert (team["kind"], team["title"]) == ("team", "Default team")
+    assert team["variants"] == list(VARIANTS)
+    assert team["models"] == ["openai/gpt-5-mini"]
+    assert team["unavailable"] == (
+        "the model 'openai/gpt-5-mini' cannot be asked: OPENAI_API_KEY is not set"
+    )
+    assert listed(client)["solo:frugal"]["kind"] == "solo"
+    classical = listed(client)["classical"]
+    assert (classical["models"], classical["unavailable"]) == ([], None)
 
 
 def test_who_plays_what(client):

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 
+import pytest
+
 from app.matches.events import EventType
 from tests.app.streaming.service import LoggedMatch, Service, serving
 from tests.support.processes import run
+
+pytestmark = pytest.mark.usefixtures("without_coverage")
 
 WATCHERS, CHANGES = 50, 150
 
