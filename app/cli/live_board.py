@@ -6,6 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import typer
@@ -25,6 +26,8 @@ _WHITE, _BLACK = "bold #ffffff", "bold #000000"
 #: How many moves of each side are shown, and how wide the column beside the board is.
 _MOVES = 8
 _WIDTH = 36
+#: How many lines the reason for a move has.
+_REASON = 3
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Scene:
     #: By colour, in milliseconds; None if the match is not timed.
     clocks: dict[str, int | None] | None = None
     ending: str = ""
+    #: Why the last move was played, as far as its player said so.
+    reason: str = ""
 
     def after(self, event: SentEvent) -> Scene:
         """Return what is to be seen after an event."""
@@ -58,6 +63,7 @@ class Scene:
                     last_move=Move.from_uci(data["uci"]),
                     moves=(*self.moves, move),
                     clocks=data["clocks"],
+                    reason=_printable(data["decision"].get("reason", "")),
                 )
             case "match.ended":
                 return replace(self, ending=_ending(data))
@@ -90,7 +96,8 @@ class Lines:
             number, color, san = scene.moves[-1]
             clock = _clock(scene, color)
             dots = "." if color is Color.WHITE else "..."
-            typer.echo(f"{number:3}{dots:3} {san:8}{clock}".rstrip())
+            told = " ".join(filter(None, (clock, scene.reason)))
+            typer.echo(f"{number:3}{dots:3} {san:8}{told}".rstrip())
 
 
 class Board:
@@ -142,6 +149,7 @@ def draw(scene: Scene, *, letters: bool = False) -> RenderableType:
         told.append(f" ({color.value.capitalize()})  {_clock(scene, color)}\n", "dim")
     told.append("\n")
     told.append_text(_score_sheet(scene))
+    told.append_text(_reason(scene))
     told.append(f"\n{scene.ending}", "bold")
     layout = Table.grid(padding=(0, 3))
     layout.add_column()
@@ -193,6 +201,19 @@ def _score_sheet(scene: Scene) -> Text:
         sheet.append(f"{white:8}{black}\n")
     sheet.append("\n" * (_MOVES - min(len(rows), _MOVES)))  # so that nothing below moves
     return sheet
+
+
+def _reason(scene: Scene) -> Text:
+    """Return why the last move was played, on as many lines whatever it is."""
+    from rich.text import Text
+
+    lines = wrap(scene.reason, _WIDTH, max_lines=_REASON, placeholder=" …")
+    return Text("\n".join(["", *lines, *[""] * (_REASON - len(lines))]), "italic")
+
+
+def _printable(text: str) -> str:
+    """Return words on one line, without what a terminal would obey."""
+    return "".join(char for char in " ".join(text.split()) if char.isprintable())
 
 
 def _clock(scene: Scene, color: Color) -> str:

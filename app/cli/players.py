@@ -24,6 +24,9 @@ def players(
     catalogue = make_catalogue(load_settings())
     ratings = catalogue.ratings
     how = {level.name: level.how for level in LEVELS}
+    for name in catalogue.names:
+        if lack := catalogue.lack_of(name):
+            how[name] = f"cannot be seated: {lack}"
     if as_json:
         listed = {
             name: {"elo": rated.elo, "low": rated.low, "high": rated.high, "games": rated.games}

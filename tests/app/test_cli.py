@@ -1,5 +1,10 @@
-"""`kibitz` as a person runs it: real processes, real exit codes."""
+"""`kibitz` as a person runs it: what it prints, and its exit code.
 
+Most of it runs in this process, by the same `main` that the installed program calls; a start of the
+program costs a second. That a real process of each command does the same is a test of its own.
+"""
+
+import io
 import json
 import os
 import subprocess
@@ -8,11 +13,36 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import main
+
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -"
 KIBITZ = Path(sys.executable).with_name("kibitz")
 
 
 def kibitz(*arguments, **environment):
+    """Run `kibitz` in this process, with streams and an environment of its own."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    code: object = None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [str(KIBITZ), *arguments])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    out.flush()
+    err.flush()
+    assert code is None or isinstance(code, int)  # Python would print anything else
+    printed = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return subprocess.CompletedProcess([KIBITZ, *arguments], code or 0, *printed)
+
+
+def process(*arguments, **environment):
+    """Run `kibitz` as everybody does."""
     return subprocess.run(
         [KIBITZ, *arguments],
         capture_output=True,
@@ -21,6 +51,29 @@ def kibitz(*arguments, **environment):
         check=False,
         env=os.environ | environment,
     )
+
+
+AS_A_PROCESS = [
+    (("perft", "2", "--divide"), 0),
+    (("solve", "3/1B1/n2 w r - RN b 9"), 0),
+    (("players", "--json"), 0),
+    (("analyse", "7k/8/8/8/8/8/8/R6K w - - 0 1", "--nodes", "1000"), 0),
+    (("calibrate", "--minutes", "0"), 2),  # a mistake that we find
+    (("perft", "2", "--fen", "nonsense"), 2),  # one that the rules find
+    (("perft", "x"), 2),  # one that Typer finds
+    (("--version",), 0),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code"), AS_A_PROCESS)
+def test_a_real_process_does_the_same(tmp_path, monkeypatch, arguments, code):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(tmp_path / "data"))
+    monkeypatch.delenv("KIBITZ_CONFIG", raising=False)
+    run, ours = process(*arguments), kibitz(*arguments)
+    assert run.returncode == code
+    assert (run.stdout == "") is (code != 0)
+    assert (run.returncode, run.stdout, run.stderr) == (ours.returncode, ours.stdout, ours.stderr)
 
 
 COUNTS = [
@@ -63,6 +116,7 @@ def test_perft_counts_kings_cooking():
     assert kibitz("perft", "3", "--variant", "kings-cooking").stdout.split() == ["147"]
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_solve_tells_what_the_start_and_each_move_are_worth():
     lines = kibitz("solve").stdout.splitlines()
     assert "3 r n b" in lines
@@ -137,6 +191,6 @@ def test_help_names_the_commands_and_shows_examples():
 
 
 def test_help_can_be_read_where_there_is_only_ascii():
-    run = kibitz("solve", "--help", PYTHONIOENCODING="ascii")
+    run = process("solve", "--help", PYTHONIOENCODING="ascii")
     assert (run.returncode, run.stderr) == (0, "")
     assert kibitz("--version").stdout.startswith("kibitz 0.")

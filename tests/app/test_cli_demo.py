@@ -22,7 +22,9 @@ from tests.support.servers import serving
 # --- reading ---
 
 
-def event(number, kind="ply.played", **data):
+def event(number, kind="ply.played", reason="", **data):
+    if kind == "ply.played":
+        data["decision"] = {"reason": reason, "attempts": 1}
     return SentEvent(str(number), kind, data)
 
 
@@ -216,7 +218,9 @@ def test_the_frame_does_not_move_as_the_match_goes_on():
     current = scene()
     for number in range(1, 60):
         fen = f"{AFTER_E4[:-1]}{number}"
-        current = current.after(event(number, san="Qh4xe1#", uci="d8h4", fen=fen, clocks=CLOCKS))
+        reason = "wins the queen, and then some " * (number % 9)
+        moved = event(number, reason=reason, san="Qh4xe1#", uci="d8h4", fen=fen, clocks=CLOCKS)
+        current = current.after(moved)
         lines = printed(draw(current), color=False).splitlines()
         sizes.add((len(lines), *map(len, lines)))
     lines = printed(draw(current.after(ENDED)), color=False).splitlines()
@@ -239,6 +243,13 @@ def test_lines_are_one_for_each_move_and_nothing_else(capsys):
     reply = event(4, san="c5", uci="c7c5", fen=AFTER_E4.replace(" b ", " w "), clocks=CLOCKS)
     show_all(Lines(), event(1, "match.created", fen=scene().position.fen()), E4, reply, ENDED)
     assert capsys.readouterr().out == "  1.   e4\n  1... c5      05:00\n"
+
+
+def test_the_reason_for_a_move_is_told(capsys):
+    said = event(3, reason="wins\n a\x1b[2J pawn", san="e4", uci="e2e4", fen=AFTER_E4, clocks=None)
+    show_all(Lines(), said)
+    assert capsys.readouterr().out == "  1.   e4      wins a[2J pawn\n"
+    assert "wins a[2J pawn" in printed(draw(scene(said)), color=False)
 
 
 @pytest.mark.parametrize(("system", "piece"), [("truecolor", "♜"), (None, " r ")])

@@ -1,4 +1,7 @@
-"""`kibitz calibrate`, `players` and `analyse` as a person runs them, with the real Stockfish."""
+"""`kibitz calibrate`, `players` and `analyse` as a person runs them, with the real Stockfish.
+
+Real processes where signals, pipes and full disks are the point; else as in `test_cli`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -372,6 +376,7 @@ def test_a_signal_ends_the_engines_too(folder, number):
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while not (found := children.read_text().split()):
         assert process.poll() is None
+        time.sleep(0.005)  # leaves the processor to it
     process.send_signal(number)
     assert process.communicate(timeout=60) == (b"", b"")
     assert process.returncode == 128 + number

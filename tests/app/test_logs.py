@@ -339,6 +339,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.usefixtures("without_coverage")
 @given(st.dictionaries(st.text(), values))
 def test_any_data_makes_one_line_of_json(data):
     line = structlog.processors.JSONRenderer()(None, "info", SecretRemover()(None, "info", data))

@@ -18,6 +18,11 @@ from tests.support.databases import (  # noqa: F401
 from tests.support.services import Machine
 
 
+@pytest.fixture(autouse=True)
+def _clients_are_not_measured(without_coverage: None) -> None:
+    """Spare clients and checks the cost of coverage: what they are about runs elsewhere."""
+
+
 @pytest.fixture
 def make_machine(tmp_path: Path) -> Callable[[str], Machine]:
     """Make places where services run on a database."""

@@ -21,7 +21,7 @@ from engine import read_games
 from tests.support.processes import HANGS_AFTER, MARK, survivors, until
 
 KIBITZ = Path(sys.executable).with_name("kibitz")
-MOVE = re.compile(r"^ *\d+\.(\.\.)? +\S+$", re.MULTILINE)
+MOVE = re.compile(r"^ *\d+\.(?:\.\.)? +\S.*$", re.MULTILINE)
 QUICK = ("--white", "random", "--black", "stockfish:8")
 
 
@@ -90,13 +90,11 @@ def test_without_a_terminal_it_tells_each_move_and_ends_with_result_and_pgn(fold
     # What is configured here does not matter: it would fail with any of this.
     (folder.parent / "kibitz.toml").write_text("nonsense = true")
     configured = {"KIBITZ_API_TOKENS": "write:12345678", "KIBITZ_DATABASE": "postgresql://nowhere/"}
-    began = time.monotonic()
     run = demo(folder, **configured)
     assert (run.returncode, run.stderr) == (0, "")
-    assert time.monotonic() - began < 120
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", run.stdout)
     assert re.search(r"^Kibitz serves http://127\.0\.0\.1:\d+$", run.stdout, re.MULTILINE)
-    assert "(White) plays stockfish:2 (Black): http://127.0.0.1:" in run.stdout
+    assert "\nclassical (White) plays stockfish:5 (Black): http://127.0.0.1:" in run.stdout
     told, _, pgn = run.stdout.partition("[Event ")
     (game,) = read_games(io.StringIO(f"[Event {pgn}"))
     assert len(MOVE.findall(told)) == len(game.line.moves) > 0

@@ -274,6 +274,7 @@ def swapped(tally):
     return Tally(tally.second, tally.first, tally.losses, tally.draws, tally.wins)
 
 
+@pytest.mark.usefixtures("without_coverage")
 @settings(max_examples=40, deadline=None)
 @given(pools(), st.randoms(use_true_random=False))
 def test_neither_order_nor_sides_nor_splitting_matter(pool, dice):
@@ -335,6 +336,7 @@ def test_intervals_hold_their_estimates(pool):
             assert rating.low is None or rating.high is None
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_95_percent_intervals_hold_the_truth_95_percent_of_the_time():
     dice = random.Random(20)
     inside = total = 0

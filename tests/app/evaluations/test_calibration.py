@@ -49,6 +49,7 @@ def run(
     return asyncio.run(play())
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_a_short_ladder_comes_out_in_order():
     names = ("random", "stockfish:2", "stockfish:4", ANCHOR)
     seen: list[int] = []
