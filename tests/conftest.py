@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -12,9 +13,12 @@ import pytest
 def without_coverage() -> Iterator[None]:
     """Do not measure coverage in this test, which costs it several times its time.
 
-    For tests that go through hundreds of thousands of positions; others cover the same lines.
+    For tests that do the same thousands of times, or have others do the work; others cover the same
+    lines. Threads and processes that were started before are measured on.
     """
-    tracer = sys.gettrace()
+    tracer, tracer_of_threads = sys.gettrace(), threading.gettrace()
     sys.settrace(None)
+    threading.settrace(None)
     yield
+    threading.settrace(tracer_of_threads)
     sys.settrace(tracer)

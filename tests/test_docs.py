@@ -1,7 +1,8 @@
 """The documentation tells the truth: its code and commands run, its links lead somewhere.
 
-What needs a service, the `curl` commands and blocks of `python service`, is tried on a real one.
-The pages of reference name everything that there is.
+What needs a service, the `curl` commands and blocks of `python service`, is tried on a real one,
+whose language models are a server of ours. Blocks of `toml team NAME`, `markdown prompt NAME` and
+`toml settings` are read. The pages of reference name everything that there is.
 """
 
 import json
@@ -20,11 +21,14 @@ import httpx
 import pytest
 
 from agents.player import Advice, Candidate
+from agents.team.definition import MemberDefinition, TeamDefinition
+from agents.team.library import load_teams
 from app.matches.events import EventType
 from app.matches.match import Match
 from app.matches.settings import MatchSettings, PlayerSettings
-from app.settings import Settings
+from app.settings import CONFIG_VARIABLE, Settings, load_settings
 from engine import Color, Move
+from tests.support.model_server import AnswersSchema, model_server_in_thread
 from tests.support.processes import HANGS_AFTER
 
 ROOT = Path(__file__).parents[1]
@@ -36,6 +40,10 @@ PAGES = [
 ]
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(sh|python service)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TEAM_FILE = re.compile(
+    r"^```(?:toml team|markdown prompt) (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
+SETTINGS = re.compile(r"^```toml settings\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMAND = re.compile(r"^make ([a-z-]+)", re.MULTILINE)
@@ -99,13 +107,47 @@ def test_every_make_task_a_page_names_exists():
         assert set(COMMAND.findall(page.read_text())) <= tasks
 
 
+# --- what an operator writes ---
+
+
+def write_teams(page, folder):
+    """Write the teams and prompts of a page, and return the names of the teams."""
+    files = dict(TEAM_FILE.findall(page.read_text()))
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return [name.removesuffix(".toml") for name in files if name.endswith(".toml")]
+
+
+@pytest.mark.parametrize("name", ["first-llm-match.md", "write-a-specialist.md"])
+def test_the_teams_of_a_page_can_be_used(name, tmp_path):
+    names = write_teams(ROOT / "docs/how-to" / name, tmp_path)
+    assert names
+    teams = load_teams(tmp_path)
+    for each in names:
+        assert teams[each].definition.members
+        assert teams[each].control().definition.selector.max_tokens
+
+
+def test_the_settings_of_a_page_can_be_used(tmp_path, monkeypatch):
+    blocks = [block for page in PAGES for block in SETTINGS.findall(page.read_text())]
+    assert blocks
+    file = tmp_path / "kibitz.toml"
+    monkeypatch.setenv(CONFIG_VARIABLE, str(file))
+    for block in blocks:
+        file.write_text(block)
+        settings = load_settings()
+        assert settings.model_fields_set
+        for name, provider in settings.providers.items():
+            assert provider.provider(name).base_url
+
+
 # --- what needs a service ---
 
 
 class Service:
     """`kibitz serve`, with a file of its own, on a port that it finds, and keeps."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **variables):
         self.port = 0
         self._complaints = folder / "stderr"
         # It does not count for coverage.
@@ -113,6 +155,7 @@ class Service:
         self._environment = ours | {
             "KIBITZ_DATA_FOLDER": str(folder),
             "KIBITZ_LOG_LEVEL": "warning",
+            **variables,
         }
         self._process = None
 
@@ -150,6 +193,22 @@ def service(tmp_path, monkeypatch):
     assert service.end(signal.SIGTERM) == 0
 
 
+@pytest.fixture
+def service_with_models(tmp_path, monkeypatch):
+    """A service whose OpenAI is a server of ours: it needs no key, and plays legal moves."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    folder = tmp_path / "teams"
+    folder.mkdir()
+    for page in PAGES:
+        write_teams(page, folder)
+    with model_server_in_thread(AnswersSchema()) as server:
+        providers = json.dumps({"openai": {"base_url": server.base_url}})
+        service = Service(tmp_path, KIBITZ_PROVIDERS=providers, KIBITZ_TEAMS_FOLDER=str(folder))
+        service.start()
+        yield service
+        assert service.end(signal.SIGTERM) == 0
+
+
 class Reader:
     """Somebody who follows a page, and puts what the service answers in place of ID and TOKEN."""
 
@@ -179,7 +238,11 @@ class Reader:
 
     def _perform(self, words):
         if words[:1] == ["curl"]:
-            self._call([self._put_in(each) for each in words[1:]])
+            end = words.index("|") if "|" in words else len(words)
+            self._call([self._put_in(each) for each in words[1:end]])
+            following = words[end + 1 :]
+            if following and shutil.which(following[0]):
+                self._pass_on(following)
         elif words[:2] == ["kill", "-9"]:
             assert self._service.end(signal.SIGKILL) == -signal.SIGKILL
             self._service.start()
@@ -189,6 +252,14 @@ class Reader:
         place = self._service.url.removeprefix("http://")
         text = text.replace("localhost:8000", place).replace("TOKEN", self._token)
         return text.replace("/ID", f"/{self._match}")
+
+    def _pass_on(self, command):
+        """Hand the last answer to what comes after a pipe."""
+        run = subprocess.run(
+            command, input=self.answers[-1], capture_output=True, text=True, check=False
+        )
+        assert (run.returncode, run.stderr) == (0, ""), run
+        assert run.stdout.strip()
 
     def _call(self, arguments):
         is_stream = "-N" in arguments
@@ -225,10 +296,24 @@ def test_a_page_can_be_followed_on_a_real_service(name, service):
 
 
 @needs_curl
-def test_what_the_readme_shows_is_a_match_from_its_start_to_its_end(service):
-    reader = Reader(service)
+@pytest.mark.parametrize(
+    "name", ["first-llm-match.md", "write-a-specialist.md", "read-a-ledger.md"]
+)
+def test_a_page_about_teams_can_be_followed(name, service_with_models, capsys):
+    reader = Reader(service_with_models)
+    reader.follow(ROOT / "docs/how-to" / name)
+    assert len(reader.answers) >= 2
+    matches = httpx.get(f"{service_with_models.url}/api/matches").json()["matches"]
+    assert {match["status"] for match in matches} == {"ended"}
+    printed = capsys.readouterr().out
+    assert name != "read-a-ledger.md" or re.search(r"^selector +\d+ tokens +\$0\.0", printed, re.M)
+
+
+@needs_curl
+def test_what_the_readme_shows_is_a_match_from_its_start_to_its_end(service_with_models):
+    reader = Reader(service_with_models)
     reader.follow(ROOT / "README.md")
-    start, watched, pgn, seats, move, state = reader.answers
+    start, watched, pgn, seats, move, state, team, thinking, ledger = reader.answers
     assert json.loads(start)["status"] == "created"
     assert "event: snapshot" in watched
     assert re.search(r'"status":"ended".*\n\n$', watched)
@@ -236,6 +321,12 @@ def test_what_the_readme_shows_is_a_match_from_its_start_to_its_end(service):
     assert json.loads(seats)["seats"]["white"]["token"]
     assert json.loads(move)["last_move"]["san"] == "e4"
     assert json.loads(state)["status"] == "running"
+    assert json.loads(team)["white"]["name"] == "team:default"
+    assert "event: advice.delta" in thinking
+    assert re.search(r'"by":"tactical".*"abstained":""', thinking)
+    calls = json.loads(ledger)["calls"]
+    assert {call["role"] for call in calls} == {"tactical", "positional", "selector"}
+    assert all(call["outcome"] == "ok" and call["cost_usd"] for call in calls)
 
 
 # --- the reference is complete ---
@@ -258,6 +349,19 @@ def test_every_setting_is_told_with_its_variable_and_default():
         if isinstance(field.default, bool | int | str):
             told = default.strip().strip("`").replace(",", "")
             assert told == str(field.default).lower(), name
+
+
+def test_every_key_of_a_team_is_told_with_its_default():
+    page = (ROOT / "docs/reference/teams.md").read_text()
+    for table in (TeamDefinition, MemberDefinition):
+        for name, field in table.model_fields.items():
+            key = re.escape(field.alias or name)
+            (row,) = re.findall(rf"^\| `\[*{key}\]*` \|.*$", page, re.MULTILINE)
+            default = row.split("|")[2].strip().strip("`")
+            if field.is_required():
+                assert default.startswith("needed"), name
+            elif isinstance(field.default, bool | int | float | str) and field.default != "":
+                assert default == str(field.default).lower(), name
 
 
 def test_every_route_and_field_of_the_api_is_told(service):

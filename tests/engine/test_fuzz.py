@@ -22,6 +22,8 @@ from fuzz.promises import (
 )
 from fuzz.seeds import FENS, MOVES, PGNS, SAVED_GAMES, TIME_CONTROLS
 
+pytestmark = pytest.mark.usefixtures("without_coverage")  # others cover these lines
+
 #: Repeatable, so that a change is not blamed for what it did not do.
 repeatably = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 

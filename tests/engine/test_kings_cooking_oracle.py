@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from engine import Color, Outcome, Position, Termination
@@ -9,6 +11,7 @@ from tests.support import cooking_oracle as oracle
 from tests.support.cooking_positions import engine_position
 
 
+@cache
 def positions() -> list[oracle.Position]:
     return sorted(oracle.reachable())
 

@@ -105,6 +105,7 @@ names = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=100)
 sources = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
+@pytest.mark.usefixtures("without_coverage")
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_a_round_trip_at_every_ply(data):

@@ -139,6 +139,7 @@ def test_repetition_decides_where_no_other_end_can_be_forced(solver, fen, value)
     assert game.winner == {1: Color.WHITE, 0: None, -1: Color.BLACK}[value]
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_any_position_is_worth_the_best_of_its_moves(solver):
     chance = random.Random(8)
     for _ in range(2000):

@@ -54,6 +54,7 @@ EVERY_MOVE = [
 ]
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize(
     ("name", "seed"),
     [(name, f"{name} {number}") for number in range(SEEDS) for name in KINDS] + list(REGRESSIONS),
@@ -87,6 +88,7 @@ def is_double_check(board: chess.Board) -> bool:
     return len(board.checkers()) == 2
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize(
     ("name", "is_shown"),
     [
@@ -118,6 +120,7 @@ def test_games_of_a_kind_show_what_it_is_for(name: str, is_shown: Callable[[ches
     pytest.fail("a hundred games do not show it")
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize("name", KINDS)
 def test_undo_in_random_games(name: str):
     for number in range(4):
@@ -143,6 +146,7 @@ def test_setups_are_refused_for_the_reasons_the_oracle_has(number: int):
     compare_setups(f"setups {number}", 400)
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_all_starts_of_chess960():
     for number in range(960):
         board = chess.Board.from_chess960_pos(number)

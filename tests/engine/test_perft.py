@@ -33,6 +33,7 @@ WELL_KNOWN = [
 ]
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize(("variant", "fen", "depth", "leaves"), WELL_KNOWN)
 def test_well_known_positions(variant, fen, depth, leaves):
     assert perft(Position.from_fen(fen, variant), depth) == leaves
@@ -45,6 +46,7 @@ def _published():
     return [pytest.param(row, id=row["id"]) for row in rows]
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize("row", _published())
 def test_every_published_count(row):
     position = Position.from_fen(row["epd"], row["variant"])

@@ -52,11 +52,17 @@ def moves(position: Position) -> dict[str, Position]:
         step.name: Position(
             step.board,
             not position.white_to_move,
-            "".join(sorted(position.scored + step.scored)),
-            "".join(sorted(position.captured + step.captured)),
+            joined(position.scored, step.scored),
+            joined(position.captured, step.captured),
         )
         for step in steps(position.board, position.white_to_move)
     }
+
+
+@cache
+def joined(letters: str, more: str) -> str:
+    """Return the letters of both, sorted."""
+    return "".join(sorted(letters + more))
 
 
 # Many positions differ only in the fates of the pieces that are gone, which change no move.
@@ -122,7 +128,13 @@ def is_over(position: Position) -> bool:
 
 def score(position: Position) -> int:
     """Return how many more pieces White has in the opponent's court than Black."""
-    return sum(1 if letter.isupper() else -1 for letter in position.scored)
+    return lead(position.scored)
+
+
+@cache
+def lead(scored: str) -> int:
+    """Return how many more of these pieces are white than black."""
+    return sum(1 if letter.isupper() else -1 for letter in scored)
 
 
 @cache
@@ -135,7 +147,14 @@ def reachable() -> frozenset[Position]:
     found = {START}
     waiting = [START]
     while waiting:
-        for after in moves(waiting.pop()).values():
+        board, white, scored, captured = waiting.pop()
+        for step in steps(board, white):
+            after = Position(
+                step.board,
+                not white,
+                joined(scored, step.scored),
+                joined(captured, step.captured),
+            )
             if after not in found:
                 found.add(after)
                 waiting.append(after)
@@ -194,6 +213,10 @@ class Bounds(NamedTuple):
     high: int
 
 
+#: What is proved before anything was looked at.
+UNKNOWN = Bounds(-1, +1)
+
+
 class Result(NamedTuple):
     """What the side to move gets when both play well, and in how many plies it can be had."""
 
@@ -211,12 +234,17 @@ def search(position: Reduced, depth: int) -> Bounds:
     """Search so many plies deep, knowing nothing of what comes after them."""
     after = children(position)
     if not after:
-        difference = position.difference if position.white_to_move else -position.difference
-        value = (difference > 0) - (difference < 0)
-        return Bounds(value, value)
+        return at_the_end(position)
     if depth == 0:
-        return Bounds(-1, +1)
+        return UNKNOWN
     return best([search(child, depth - 1) for child in after])
+
+
+def at_the_end(position: Reduced) -> Bounds:
+    """Return what the side to move has got when the game is over."""
+    difference = position.difference if position.white_to_move else -position.difference
+    value = (difference > 0) - (difference < 0)
+    return Bounds(value, value)
 
 
 def best(after: list[Bounds]) -> Bounds:
@@ -257,35 +285,51 @@ def solve(positions: Iterable[Position]) -> dict[Position, Result]:
         ValueError: when going deeper proves nothing more, and some bounds have not met.
     """
     wanted = {position: reduced(position) for position in positions}
-    after = tree(wanted.values())
-    not_lost: dict[Reduced, int] = {}  # the least depth at which low is 0 or more
+    nodes, after = tree(wanted.values())
+    # Of each node, by its number: numbers are found faster than positions, and there are many.
+    lows, highs, depths_not_lost = [], [], [-1] * len(nodes)
+    for node, children_there in zip(nodes, after, strict=True):
+        low, high = UNKNOWN if children_there else at_the_end(node)
+        lows.append(low)
+        highs.append(high)
     results: dict[Reduced, Result] = {}
-    known = deeper = {position: search(position, 0) for position in after}
+    undecided = deeper = range(len(nodes))
     depth = 0
     while True:
-        for position, (low, high) in deeper.items():
-            if low >= 0:
-                not_lost.setdefault(position, depth)
-            if low == high:
-                results[position] = Result(low, not_lost[position] if low == 0 else depth)
-        undecided = [position for position in deeper if position not in results]
+        for number in deeper:
+            low = lows[number]
+            if low >= 0 and depths_not_lost[number] < 0:
+                depths_not_lost[number] = depth  # the least at which low is 0 or more
+            if low == highs[number]:
+                plies = depths_not_lost[number] if low == 0 else depth
+                results[nodes[number]] = Result(low, plies)
+        undecided = [number for number in undecided if lows[number] != highs[number]]
         if not undecided:
-            return {position: results[key] for position, key in wanted.items()}
+            return {position: results[node] for position, node in wanted.items()}
         depth += 1
-        # All of this depth before any of it is kept: it rests on the depth before alone.
-        deeper = {p: best([known[child] for child in after[p]]) for p in undecided}
-        if all(known[position] == found for position, found in deeper.items()):
+        # All of this depth before any of it is kept: it rests on the depth before alone. As in
+        # `best`, the most that one side gets is what the other is left with at the least.
+        low_of, high_of = lows.__getitem__, highs.__getitem__
+        found = [(-min(map(high_of, after[n])), -min(map(low_of, after[n]))) for n in undecided]
+        deeper = []
+        for number, (low, high) in zip(undecided, found, strict=True):
+            if low != lows[number] or high != highs[number]:
+                deeper.append(number)
+                lows[number], highs[number] = low, high
+        if not deeper:
             raise ValueError(f"{len(undecided)} positions stay undecided at any depth")
-        known.update(deeper)
 
 
-def tree(roots: Iterable[Reduced]) -> dict[Reduced, list[Reduced]]:
-    """Return the children of every position that the roots lead to."""
-    found: dict[Reduced, list[Reduced]] = {}
-    waiting = list(roots)
-    while waiting:
-        position = waiting.pop()
-        if position not in found:
-            found[position] = children(position)
-            waiting.extend(found[position])
-    return found
+def tree(roots: Iterable[Reduced]) -> tuple[list[Reduced], list[list[int]]]:
+    """Return every position that the roots lead to, and the numbers of the children of each."""
+    numbers = {root: number for number, root in enumerate(dict.fromkeys(roots))}
+    nodes = list(numbers)
+    after = []
+    for node in nodes:  # which grows
+        following = children(node)
+        for child in following:
+            if child not in numbers:
+                numbers[child] = len(nodes)
+                nodes.append(child)
+        after.append([numbers[child] for child in following])
+    return nodes, after

@@ -86,6 +86,13 @@ def random_moves(kind: Kind, board: chess.Board, rng: Random, plies: int) -> lis
 
 # --- where games start ---
 
+#: More than any kind of position has ever taken that is possible at all.
+_TRIES = 2000
+
+
+class Impossible(Exception):
+    """No position with these pieces seems to be valid."""
+
 
 def scattered(
     rng: Random,
@@ -97,9 +104,10 @@ def scattered(
 ) -> chess.Board:
     """Return a valid position with these pieces anywhere, or on the ranks (0 to 7) given for them.
 
-    Pieces that are `fixed` stand where they are told to. The side to move is random.
+    Pieces that are `fixed` stand where they are told to. The side to move is random. Raises
+    `Impossible` where no position seems to be valid.
     """
-    while True:
+    for _ in range(_TRIES):
         board = chess.Board(None, chess960=chess960)
         for square, letter in (fixed or {}).items():
             board.set_piece_at(square, chess.Piece.from_symbol(letter))
@@ -115,6 +123,7 @@ def scattered(
             board.halfmove_clock = rng.choice((0, 0, 0, 7, 95, 140))
             board.fullmove_number = rng.randrange(1, 120)
             return board
+    raise Impossible
 
 
 def standard(_rng: Random) -> chess.Board:
@@ -171,6 +180,14 @@ def castling(rng: Random) -> chess.Board:
 
 def castling_chess960(rng: Random) -> chess.Board:
     """Return kings between rooks anywhere on the back rank, perhaps with more rooks beside them."""
+    while True:
+        try:
+            return _castling_chess960(rng)
+        except Impossible:  # such as a king that every place of an enemy queen gives check to
+            continue
+
+
+def _castling_chess960(rng: Random) -> chess.Board:
     fixed = {}
     rights = ""
     for first, letters in ((0, "KR"), (56, "kr")):

@@ -20,6 +20,8 @@ from fuzz.uci_promises import check_uci, errors_about
 from fuzz.uci_seeds import OUTPUTS
 from tests.engine.test_fuzz import repeatably, spoiled
 
+pytestmark = pytest.mark.usefixtures("without_coverage")  # others cover these lines
+
 
 def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")

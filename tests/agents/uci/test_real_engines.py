@@ -30,6 +30,8 @@ from engine import Clock, Color, Game, Move, Position, TimeControl
 from tests.agents.test_players import play
 from tests.support.processes import MARK, run
 
+pytestmark = pytest.mark.usefixtures("without_coverage")  # others cover these lines
+
 #: By the name to seat it by; how it introduces itself, and which options it has.
 ENGINES = {
     "stockfish": ("Stockfish", {"UCI_Chess960", "MultiPV", "UCI_ShowWDL"}),
