@@ -432,7 +432,9 @@ def test_a_team_goes_on_without_a_specialist_who_fails(
 
 def test_a_specialist_whose_patience_is_over_abstains(folder: Path) -> None:
     async def main() -> None:
-        team = trio().replace("name = 'tactical'", "name = 'tactical'\npatience = 0.05")
+        # Long enough for the call to be made on a busy machine, and shorter than a server that has
+        # begun to speak may stall (1 s).
+        team = trio().replace("name = 'tactical'", "name = 'tactical'\npatience = 0.9")
         async with (
             ModelServer(by_role(tactical=Hangs(Moment.MID_STREAM))) as server,
             playing(server, folder, teams={"trio.toml": team}) as play,
