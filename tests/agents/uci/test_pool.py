@@ -570,7 +570,7 @@ def test_who_gives_up_at_any_moment_loses_nothing(steps, again):
 def test_after_a_storm_all_is_as_before(seed):
     chance = random.Random(seed)
     games = [None, *(object() for _ in range(3))]
-    size, lent, moves = 3, 0, []
+    size, lent, moves, killed = 3, 0, [], []
 
     async def customer(pool: UciPool) -> None:
         mood = chance.choice([*MOODS, 1, 1, 1, 2, 2])
@@ -602,6 +602,7 @@ def test_after_a_storm_all_is_as_before(seed):
                 if process.is_alive and process.pid and chance.random() < 0.2:
                     with contextlib.suppress(ProcessLookupError):  # it was quicker
                         os.kill(process.pid, signal.SIGKILL)
+                        killed.append(process)
 
     async def main():
         async with UciPool(program("Moody", search=0.05, stop=0.1), size) as pool:
@@ -611,6 +612,8 @@ def test_after_a_storm_all_is_as_before(seed):
             kinds = (UciFault, TimeoutError, asyncio.CancelledError, type(None))
             assert [each for each in outcomes if not isinstance(each, kinds)] == []
             assert lent == 0
+            # Nobody can know yet of one that was idle and killed just now.
+            await until(lambda: not any(each.is_alive for each in killed))
             await has_room_for(pool, size)
 
     run(main(), debug=False)
