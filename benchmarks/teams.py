@@ -6,7 +6,8 @@ games from random middlegames on, with all that is theirs: facts, prompts, the c
 in SQLite.
 
 1. How long a decision of the default team takes, which asks twice in a row, beside one bare call.
-2. The processor time of our process (all its threads) for a decision, and where it goes.
+2. The processor time of our process (all its threads) for a decision, and where it goes; beside it
+   that of three bare requests by httpx, which tells how fast the machine is.
 """
 
 from __future__ import annotations
@@ -26,9 +27,12 @@ from pathlib import Path
 from random import Random
 from statistics import mean, median, quantiles
 
+import httpx
+
 from agents.catalogue import Catalogue
 from agents.models.access import ModelAccess
 from agents.models.budget import Budget, Spending
+from agents.models.dialects import Dialect
 from agents.models.ledger import CallOutcome, ModelCall, Question
 from agents.models.model import ModelReply, ModelRequest, Usage
 from agents.models.openai_chat import OpenAiChat
@@ -213,7 +217,29 @@ async def cpu_of_decision(
             each < MOST_CPU,
         )
         parts = await _shares(here, list(dict.fromkeys(played)), each) if shares else []
-    return [str(row), *parts]
+    bare = await cpu_of_bare_requests(url, _requests(Turn.of(next(games))), decisions)
+    beside = f"| beside it three bare requests by httpx | {bare:.2f} ms | | |"
+    return [str(row), *parts, beside]
+
+
+async def cpu_of_bare_requests(url: str, requests: list[ModelRequest], rounds: int) -> float:
+    """Return what it costs to send as much as a decision does, and to read what comes."""
+    dialect = Dialect.hoped_for(Provider("loop", url))
+    bodies = [dialect.body(each, "some-model", include_usage=False) for each in requests]
+    cpus = []
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+
+        async def send(body: dict[str, object]) -> None:
+            async with client.stream("POST", f"{url}/chat/completions", json=body) as response:
+                async for _ in response.aiter_raw():
+                    pass
+
+        for _ in range(rounds):
+            before = time.process_time()
+            await asyncio.gather(*map(send, bodies[:-1]))
+            await send(bodies[-1])
+            cpus.append(1000 * (time.process_time() - before))
+    return mean(cpus)
 
 
 async def _shares(here: Table, games: list[Game], whole: float) -> list[str]:
