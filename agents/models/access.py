@@ -80,7 +80,5 @@ class ModelAccess:
             client = self._clients[name] = OpenAiChat(provider)
             self._models[name] = client
             if self._record_file is not None:
-                key = provider.api_key
-                secrets = [key.reveal()] if key else []
-                self._models[name] = Recorder(client, self._record_file, secrets)
+                self._models[name] = Recorder(client, self._record_file, provider.secrets)
         return self._models[name]

@@ -26,6 +26,7 @@ from agents.models.model import Heard, ModelReply, ModelRequest
 from agents.models.pace import Pace
 from agents.models.partial_reply import MalformedChunk, PartialReply
 from agents.models.providers import Provider
+from agents.models.secrecy import Overheard
 
 if TYPE_CHECKING:
     import httpx
@@ -109,7 +110,7 @@ class _Exchange:
         self._client = client
         self._provider = client.provider
         self._request = request
-        self._heard = heard
+        self._overheard = Overheard(self._provider.secrets, heard)
         self._loop = asyncio.get_running_loop()
         self._began_at = self._loop.time()
         self._whole_at: float | None = None
@@ -139,10 +140,11 @@ class _Exchange:
                 raise self._silent(is_hurried=not limit.expired()) from None
         except ProviderFault as fault:
             raise self._charged(fault) from None
+        self._overheard.end()
         ended_at = self._whole_at or self._loop.time()
         latency = timedelta(seconds=ended_at - self._began_at)
         reply = partial.reply(latency, dialect.form_of(self._request))
-        # A server knows the key; one that says it must not have it stored.
+        # It is stored.
         return replace(reply, text=self._provider.without_secrets(reply.text))
 
     def failed(self, answer: ErrorAnswer) -> ModelError:
@@ -229,7 +231,7 @@ class _Exchange:
             except MalformedChunk as error:
                 raise self._broken(str(error)) from None
             if words:
-                self._heard(self._provider.without_secrets(words))
+                self._overheard.feed(words)
 
     def _note_life(self, stall: asyncio.Timeout) -> None:
         """Let a server go on that speaks: then it is the player's own time."""

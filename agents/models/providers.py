@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 from agents.models.errors import ModelNotConfigured
 from agents.models.model import ReplyForm
+from agents.models.secrecy import without
 
-#: Of a header, what is too short to be a secret, and too common to be taken out of a message.
+#: What is too short to be a secret, and too common to be taken out of a text: servers that need no
+#: key are often given "x".
 _SHORTEST_SECRET = 6
 
 #: What is asked where nobody names a model.
@@ -122,14 +124,16 @@ class Provider:
             return address.ipv4_mapped.is_loopback
         return address.is_loopback
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What nothing that the provider says may be passed on with, the longest first."""
+        values = {*self.headers.values(), self.api_key.reveal() if self.api_key else ""}
+        secrets = [value for value in values if len(value) >= _SHORTEST_SECRET]
+        return tuple(sorted(secrets, key=len, reverse=True))
+
     def without_secrets(self, text: str) -> str:
         """Return a text with every secret of the provider taken out."""
-        secrets = [value for value in self.headers.values() if len(value) >= _SHORTEST_SECRET]
-        if self.api_key:
-            secrets.append(self.api_key.reveal())
-        for secret in sorted(secrets, key=len, reverse=True):
-            text = text.replace(secret, "***")
-        return text
+        return without(self.secrets, text)
 
     def _unusable(self, reason: str) -> ModelNotConfigured:
         return ModelNotConfigured(f"{self.name}/*", reason)

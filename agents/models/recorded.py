@@ -33,6 +33,7 @@ from agents.models.errors import (
     ServerFault,
 )
 from agents.models.model import Heard, Model, ModelReply, ModelRequest, ReplyForm, Usage, digest_of
+from agents.models.secrecy import without
 
 _VERSION = 1
 _MICROSECOND = timedelta(microseconds=1)
@@ -125,9 +126,7 @@ class Recorder:
         return data if usage is None else {**data, "usage": _from_usage(usage)}
 
     def _without_secrets(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        return without(self._secrets, text)
 
 
 class Recording:

@@ -226,12 +226,28 @@ async def test_the_end_of_a_reply_is_not_waited_for_when_time_is_short(monkeypat
 
 
 @pytest.mark.asyncio
-async def test_a_key_that_is_said_is_not_passed_on():
-    async with chat_with(Says(f"I was asked with {KEY}, so e2e4")) as chat:
+@pytest.mark.parametrize("pieces", [1, 2, 7, 30, len(KEY) + 27])
+async def test_a_key_that_is_said_is_not_passed_on(pieces):
+    said = f"I was asked with {KEY}, so e2e4"
+    async with chat_with(Says(said, pieces=pieces)) as chat:
         assert (await chat.ask()).text == "I was asked with ***, so e2e4"
-    async with chat_with(Says(KEY, pieces=1)) as chat:
-        await chat.ask()
-        assert "".join(chat.heard) == "***"
+        assert "".join(chat.heard) == "I was asked with ***, so e2e4"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("said", [KEY[:-1], f"sk- sk-test {KEY[:9]}", f"{KEY[:5]}{KEY[:5]}"])
+async def test_what_only_begins_like_a_key_is_heard_whole(said):
+    for pieces in (1, len(said)):
+        async with chat_with(Says(said, pieces=pieces)) as chat:
+            assert (await chat.ask()).text == said
+            assert "".join(chat.heard) == said
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("key", ["x", "-", "none", "EMPTY"])
+async def test_a_key_that_is_given_for_form_only_is_no_secret(key):
+    async with chat_with(Says("none but x or O-O"), api_key=Secret(key)) as chat:
+        assert (await chat.ask()).text == "none but x or O-O"
 
 
 async def ask_at(url: str, patience: timedelta) -> ModelError:
