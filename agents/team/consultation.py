@@ -130,17 +130,25 @@ class Consultation:
         return advice
 
     async def _abstained(self, member: MemberDefinition) -> Advice | None:
-        """Return that a specialist has abstained in this turn, if the selector has answered to it.
+        """Return that a specialist has abstained in this turn, if somebody has answered to that.
 
-        If it spoke up now, the selector would be asked something else, and paid for twice.
+        If it spoke up now, they would be asked something else, and paid for twice. What it said
+        itself since then is in the ledger, and costs nothing.
         """
-        said = (each for each in self._turn.advice if each.by == member.name and each.abstained)
-        abstention = next(said, None)
-        if abstention is None or not await self._turn.ledger.has_reply(
-            self._definition.selector.name
-        ):
+        ledger = self._turn.ledger
+        said = [each for each in self._turn.advice if each.by == member.name and each.abstained]
+        if not said or await ledger.has_reply(member.name):
             return None
-        return abstention
+        has_answer = [await ledger.has_reply(each) for each in self._told_of(member)]
+        return said[-1] if any(has_answer) else None
+
+    def _told_of(self, member: MemberDefinition) -> list[str]:
+        """Return who is told what a specialist says."""
+        told = [self._definition.selector.name]
+        if self._definition.mode is Mode.SEQUENTIAL:
+            specialists = self._definition.specialists
+            told += [each.name for each in specialists[specialists.index(member) + 1 :]]
+        return told
 
     def _counsel(self, member: MemberDefinition, reply: ModelReply) -> Advice:
         """Return the advice that a reply holds."""

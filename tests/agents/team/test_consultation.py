@@ -393,23 +393,47 @@ async def test_votes_that_are_not_given_do_not_count():
 
 
 class Paid(MemoryLedger):
-    """A ledger in which the selector has answered."""
+    """A ledger in which some roles have answered."""
+
+    def __init__(self, *roles):
+        super().__init__()
+        self.roles = roles
 
     async def has_reply(self, role):
-        return role == "selector"
+        return role in self.roles
 
 
-async def test_who_abstained_does_not_speak_up_when_the_selector_has_answered():
-    before = Advice("positional", abstained="it did not answer in time")
+@pytest.mark.parametrize(
+    ("team", "has_answered", "speaks"),
+    [
+        ("default", ("selector",), False),
+        # What it would be told does not depend on others who are asked at the same time.
+        ("default", ("positional",), True),
+        ("sequential", ("positional",), False),
+        ("sequential", ("selector",), False),
+        # Nothing is paid for that would be lost.
+        ("default", (), True),
+        # It has said something since, which is not to be lost, and the others were told of it.
+        ("default", ("tactical", "selector"), True),
+        ("sequential", ("tactical", "positional", "selector"), True),
+    ],
+)
+async def test_who_abstained_does_not_speak_up_when_somebody_has_answered_to_that(
+    team, has_answered, speaks
+):
+    before = Advice("tactical", abstained="it did not answer in time")
     caller = ScriptedCaller(ALL)
-    await seat(caller).decide(turn(advice=(before,), ledger=Paid()))
-    assert caller.roles == ["tactical", "selector"]
-    assert "- positional abstains." in caller.request("selector").messages[1].content
-    # Else it may: nothing is paid for that would be lost.
-    for fields in ({"advice": (before,)}, {"ledger": Paid()}):
-        caller = ScriptedCaller(ALL)
-        await seat(caller).decide(turn(**fields))
-        assert "positional" in caller.roles
+    await seat(caller, team).decide(turn(advice=(before,), ledger=Paid(*has_answered)))
+    assert ("tactical" in caller.roles) is speaks
+    assert {"positional", "selector"} <= set(caller.roles)
+    told = caller.request("selector").messages[1].content
+    assert ("- tactical abstains." in told) is not speaks
+
+
+async def test_who_did_not_abstain_is_asked():
+    caller = ScriptedCaller(ALL)
+    await seat(caller).decide(turn(ledger=Paid("selector")))
+    assert sorted(caller.roles) == ["positional", "selector", "tactical"]
 
 
 # --- forced moves, draws, seeds, clocks ---

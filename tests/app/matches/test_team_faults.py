@@ -6,6 +6,7 @@ is never scored: the match goes on when it is back.
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from tests.support.model_server import (
     Says,
     rate_limited,
 )
+from tests.support.processes import HANGS_AFTER
 from tests.support.team_matches import (
     GOOD,
     advice,
@@ -430,11 +432,15 @@ def test_a_team_goes_on_without_a_specialist_who_fails(
     run(main())
 
 
-def test_a_specialist_whose_patience_is_over_abstains(folder: Path) -> None:
+def test_a_specialist_whose_patience_is_over_abstains(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The server is not found to have fallen silent before that.
+    monkeypatch.setattr("agents.models.openai_chat._STALL", HANGS_AFTER)
+
     async def main() -> None:
-        # Long enough for the call to be made on a busy machine, and shorter than a server that has
-        # begun to speak may stall (1 s).
-        team = trio().replace("name = 'tactical'", "name = 'tactical'\npatience = 0.9")
+        # Long enough for the call to be made on a busy machine.
+        team = trio().replace("name = 'tactical'", "name = 'tactical'\npatience = 3.0")
         async with (
             ModelServer(by_role(tactical=Hangs(Moment.MID_STREAM))) as server,
             playing(server, folder, teams={"trio.toml": team}) as play,
@@ -445,5 +451,43 @@ def test_a_specialist_whose_patience_is_over_abstains(folder: Path) -> None:
             assert abstention["abstained"] == "it did not answer in time"
             outcomes = {each.role: each.outcome for each in await play.calls(match_id)}
             assert outcomes == {"tactical": "cancelled", "positional": "ok", "selector": "ok"}
+
+    run(main())
+
+
+@pytest.mark.parametrize("mode", ["concurrent", "sequential"])
+def test_who_speaks_after_an_outage_is_heard_until_the_move_is_played(
+    mode: str, folder: Path
+) -> None:
+    """In the first try of the turn all but one fail; then it speaks, and a move is refused."""
+
+    async def main() -> None:
+        tries = Counter[str]()
+
+        def script(asked: Asked) -> Behaviour:
+            role = role_of(asked)
+            tries[role] += 1
+            match role, tries[role]:
+                case ("tactical" | "selector", 1):
+                    return Fails(503)
+                case "tactical", _:
+                    return advice("e2e4")
+                case "positional", _:
+                    return advice("d2d4")
+                case _, 2:
+                    return move("e2e5")
+            return move("d2d4")
+
+        teams = {"trio.toml": trio(retries=0, mode=mode)}
+        async with ModelServer(script) as server, playing(server, folder, teams=teams) as play:
+            match_id = await play.start("team:trio", max_plies=1)
+            await play.ended(match_id)
+            rows = await play.calls(match_id)
+            paid = [(each.role, each.attempt) for each in rows if each.outcome == "ok"]
+            told = [question(each) for each in server.requests if role_of(each) == "selector"]
+        assert sorted(paid) == sorted(set(paid)), "somebody was paid twice"
+        is_silent = ["- tactical abstains." in each for each in told]
+        # Whoever is asked after it was told of its silence already, where they speak in turn.
+        assert is_silent == [True, mode == "sequential", mode == "sequential"]
 
     run(main())
