@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TypeAlias, TypeVar
+
+from agents.timekeeping import now as steady_now
 
 #: Told of times that are not the player's fault: from when until when.
 Excuse: TypeAlias = Callable[[datetime, datetime], None]
@@ -41,7 +43,7 @@ class ExcusedTime:
 async def excused_wait(
     waiting: Awaitable[T],
     excuse: Excuse,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    now: Callable[[], datetime] = steady_now,
 ) -> tuple[T, datetime]:
     """Wait for something that is not the player's doing.
 

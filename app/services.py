@@ -20,6 +20,7 @@ from agents.models.access import ModelAccess
 from agents.models.pricing import Prices
 from agents.models.rate_limit import RateLimit
 from agents.team.library import load_teams
+from agents.timekeeping import now
 from app.http.dependencies import Check
 from app.matches.ledger import MatchLedger
 from app.matches.match import Match
@@ -36,7 +37,6 @@ from app.rate_limits import open_rate_limits
 from app.settings import Settings
 from app.streaming.feed import Feed
 from app.streaming.streams import Streams
-from app.timekeeping import now
 
 _log = structlog.get_logger(__name__)
 

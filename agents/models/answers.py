@@ -150,7 +150,8 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
             return None
         if date.tzinfo is None:
             date = date.replace(tzinfo=UTC)
-        seconds = (date - datetime.now(UTC)).total_seconds()
+        # The date is by the wall: what the machine says now, and not at the start of the process.
+        seconds = (date - datetime.now(UTC)).total_seconds()  # noqa: TID251
     if seconds is None:
         return None
     return timedelta(seconds=min(max(seconds, 0.0), _LONGEST_WAIT.total_seconds()))

@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 
 from agents.excused import NOT_WORTH_A_WORD, Excuse, excused_wait
@@ -34,6 +34,7 @@ from agents.models.ledger import CallOutcome, Ledger, ModelCall, Question
 from agents.models.model import Heard, Model, ModelReply, ModelRequest, Usage
 from agents.models.pricing import Prices
 from agents.models.rate_limit import RateLimit, Unlimited
+from agents.timekeeping import now as steady_now
 
 Models = Mapping[str, Model] | Callable[[str], Model]
 
@@ -75,7 +76,7 @@ class ModelCaller:
         rate_limit: RateLimit | None = None,
         retries: int = 4,
         *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = steady_now,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         chance: Callable[[], float] = random.random,

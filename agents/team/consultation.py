@@ -27,6 +27,7 @@ from agents.team.definition import DEFAULT_MODEL, Fallback, MemberDefinition, Mo
 from agents.team.library import Team
 from agents.team.pacing import Pacing
 from agents.team.words import Words
+from agents.timekeeping import now
 from engine import Move, UnreadableMove
 
 #: The most of what a member said that is kept.
@@ -116,7 +117,7 @@ class Consultation:
                     request,
                     prompt.digest,
                     attempt=1,
-                    given_up_at=datetime.now(UTC) + patience,
+                    given_up_at=now() + patience,
                 )
         except TimeoutError:
             advice = Advice(member.name, abstained="it did not answer in time")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from agents.excused import ExcusedTime
 from agents.player import Turn
 from agents.team.definition import MemberDefinition
+from agents.timekeeping import now
 
 #: Specialists together get this part of what is left, so that the selector has time to decide.
 _SHARE = 8
@@ -23,7 +24,7 @@ class Pacing:
     """The time of one turn, which began when this was made."""
 
     def __init__(self, turn: Turn) -> None:
-        self._began = datetime.now(UTC)
+        self._began = now()
         clock = turn.clock
         left = None if clock is None else clock.budget(turn.position.turn)
         self._left = None if left is None else left - turn.spent
@@ -56,5 +57,5 @@ class Pacing:
 
     def _now_left(self) -> timedelta:
         assert self._left is not None  # noqa: S101 - both callers have looked
-        charged = datetime.now(UTC) - self._began - self._excused.total
+        charged = now() - self._began - self._excused.total
         return self._left - max(charged, timedelta(0))

@@ -13,13 +13,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import count, pairwise
 
 from agents.catalogue import UCI, Catalogue
 from agents.errors import AgentError
 from agents.player import Player, Turn
 from agents.random_player import RandomPlayer
+from agents.timekeeping import now
 from agents.uci.errors import UciError, UciFault
 from agents.uci.levels import LEVELS, STOCKFISH
 from agents.uci.limits import Limit
@@ -112,7 +113,7 @@ class Calibration:
             name: RatedPlayer(_tenths(each.elo), _tenths(each.low), _tenths(each.high), each.games)
             for name, each in self.ratings.items()
         }
-        return Ratings(self.engine, datetime.now(UTC), {ANCHOR: ANCHOR_ELO}, players)
+        return Ratings(self.engine, now(), {ANCHOR: ANCHOR_ELO}, players)
 
     def _elos(self) -> list[float]:
         levels = [self.ratings[level.name] for level in LEVELS if level.name in self.ratings]

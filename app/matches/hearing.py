@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from agents.excused import ExcusedTime
 from agents.player import Advice
+from agents.timekeeping import now
 from app.matches.match import Match
-from app.timekeeping import now
 
 #: Called with whose words they are, and the words.
 Say = Callable[[str, str], None]

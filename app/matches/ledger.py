@@ -19,12 +19,12 @@ from agents.excused import Excuse
 from agents.models.budget import Account, Budget, Reservation, Spending
 from agents.models.ledger import CallOutcome, ModelCall, Question
 from agents.models.model import ModelReply, ReplyForm, Usage
+from agents.timekeeping import now
 from app.matches.events import dumps, milliseconds
 from app.persistence.database import Database
 from app.persistence.errors import StorageUnavailable
 from app.persistence.ledger import append, billed_of, calls_of_ply
 from app.persistence.records import LedgerTotals, ModelCallRecord
-from app.timekeeping import now
 from engine import Color
 
 _log = structlog.get_logger(__name__)

@@ -15,6 +15,7 @@ import structlog
 from agents.errors import AgentError
 from agents.models.errors import ModelError
 from agents.player import Decision, Player, Turn
+from agents.timekeeping import now
 from agents.uci.analyser import Analyser
 from app.matches.commands import Abort, Command, PlayMove
 from app.matches.errors import CannotDo, MatchError
@@ -26,7 +27,6 @@ from app.matches.saying import advice_of, printable, printable_advice
 from app.matches.storing import take_change
 from app.persistence.errors import LostOwnership, StorageUnavailable
 from app.persistence.records import Change
-from app.timekeeping import now
 from engine import Color, Evaluation, Move, MoveError, RulesError
 
 _log = structlog.get_logger(__name__)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from agents.catalogue import Catalogue
 from agents.errors import AgentError
 from agents.player import Decision, Player, Turn
+from agents.timekeeping import now
 from agents.uci.analyser import Analyser
 from app.errors import AppError
 from app.matches.commands import Command, Pause
@@ -29,7 +30,6 @@ from app.persistence.errors import StorageUnavailable
 from app.persistence.events import events_of
 from app.persistence.matches import claim, claimable, find_match
 from app.persistence.records import EventRecord, MatchRecord
-from app.timekeeping import now
 from engine import Color, RulesError
 
 _log = structlog.get_logger(__name__)

@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 from agents.catalogue import Catalogue, takes_limit
 from agents.classical.errors import InvalidThinking
 from agents.models.budget import Budget
+from agents.timekeeping import now
 from agents.uci.errors import InvalidLimit
 from app.matches.commands import Command, Resume
 from app.matches.errors import (
@@ -52,7 +53,6 @@ from app.persistence.records import (
     ModelCallRecord,
     PlyRecord,
 )
-from app.timekeeping import now
 from engine import Color, Move, Position
 from engine.variant import find_variant
 

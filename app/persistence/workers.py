@@ -14,8 +14,8 @@ from hashlib import blake2b
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 from uuid_utils.compat import uuid7
 
+from agents.timekeeping import now
 from app.persistence.tables import UNFINISHED, Match, Worker
-from app.timekeeping import now
 
 #: Who stopped, or was last seen, longer ago than this is forgotten.
 REMEMBERED = timedelta(days=7)

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
+from agents import timekeeping
 from agents.player import Player
-from app import timekeeping
 from app.matches.commands import Command
 from app.matches.events import Event
 from app.matches.match import Match

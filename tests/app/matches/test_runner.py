@@ -18,6 +18,7 @@ import app.matches.owner
 import app.matches.runner
 from agents.catalogue import Catalogue
 from agents.player import Decision, Player, Turn
+from agents.timekeeping import now
 from app.matches.commands import (
     Abort,
     Pause,
@@ -45,7 +46,6 @@ from app.persistence.tables import Worker
 from app.persistence.workers import Workers
 from app.persistence.writer import Writer
 from app.services import _Presence
-from app.timekeeping import now
 from engine import Color
 from tests.app.matches.owning import Counts, run
 from tests.app.matches.telling import BLACK, WHITE, match_settings

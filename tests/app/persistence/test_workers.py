@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import insert, select, text
 
+from agents.timekeeping import now
 from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
 from app.persistence.events import last_position
@@ -17,7 +18,6 @@ from app.persistence.notifications import Notifications
 from app.persistence.tables import Worker
 from app.persistence.workers import Workers, charged_until, dead_of, lock_key
 from app.persistence.writer import Writer
-from app.timekeeping import now
 from tests.app.persistence.samples import a_change, inserted, new_id
 from tests.support.postgres_proxy import wire_to
 from tests.support.processes import HANGS_AFTER, until
