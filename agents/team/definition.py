@@ -24,7 +24,7 @@ from agents.models.budget import Budget
 from agents.team.errors import InvalidTeam
 
 #: Stands for the model that the operator has set for all who name no other.
-DEFAULT_MODEL = "default"
+THE_DEFAULT = "default"
 SELECTOR = "selector"
 SOLO = "solo"
 
@@ -79,7 +79,7 @@ class MemberDefinition(_Table):
 
     name: MemberName
     prompt: PromptFile
-    model: ModelName = DEFAULT_MODEL
+    model: ModelName = THE_DEFAULT
     temperature: float | None = Field(default=None, ge=0, le=2)
     effort: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,20}$")] | None = None
     #: The most that it may write, hidden reasoning included.
@@ -183,9 +183,11 @@ class TeamDefinition(_Table):
         whole team may in all of its calls, for as long as they would take together.
         """
         calls = [self.solo] * self.samples if self.mode is Mode.VOTE else list(self.members)
+        limits = [each.reasoning_limit for each in calls if each.reasoning_limit is not None]
         selector = self.selector.model_copy(
             update={
                 "max_tokens": sum(each.max_tokens for each in calls),
+                "reasoning_limit": sum(limits) if len(limits) == len(calls) else None,
                 "timeout": min(3600.0, sum(each.timeout for each in calls)),
             }
         )

@@ -51,6 +51,15 @@ def test_every_control_has_the_tokens_of_its_team(name):
     assert control.members == (control.selector,)
 
 
+@pytest.mark.parametrize(
+    ("limits", "allowed"), [((300, 200), 500), ((300, None), None), ((None, None), None)]
+)
+def test_a_control_may_reason_as_much_as_all_members(limits, allowed):
+    lines = [f"reasoning_limit = {limit}" if limit else "" for limit in limits]
+    team = read_definition("mine", f"{TEAM}\n{lines[0]}\n[selector]\n{lines[1]}")
+    assert team.control().selector.reasoning_limit == allowed
+
+
 def test_what_is_not_said_has_its_usual_value():
     team = read_definition("mine", TEAM)
     assert (team.mode, team.fallback, team.retries) == (Mode.CONCURRENT, Fallback.RETRY, 4)
