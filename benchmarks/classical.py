@@ -22,7 +22,7 @@ from math import sqrt
 from random import Random
 
 from agents.catalogue import Catalogue
-from agents.classical.budget import Budget
+from agents.classical.allowance import Allowance
 from agents.classical.player import ClassicalPlayer
 from agents.classical.thinking import Answer
 from agents.classical.workers import ClassicalWorkers
@@ -47,10 +47,10 @@ class CountingWorkers(ClassicalWorkers):
         self.answers: list[Answer] = []
         self.seconds = 0.0
 
-    async def think(self, turn: Turn, seed: int, budget: Budget) -> Answer:
+    async def think(self, turn: Turn, seed: int, allowance: Allowance) -> Answer:
         """Return what the team decides."""
         began = time.perf_counter()
-        answer = await super().think(turn, seed, budget)
+        answer = await super().think(turn, seed, allowance)
         self.seconds += time.perf_counter() - began
         self.answers.append(answer)
         return answer

@@ -18,8 +18,9 @@ from engine.pieces import Color
 from engine.variants.kings_cooking import KingsCookingPosition
 from engine.variants.kings_cooking_board import BEYOND, EMPTY, Step, View, stepped, steps, turned
 
-#: A game won by this many pieces is worth so much for each, sooner rather than later.
-WON = 10_000
+#: A game won by some pieces is worth so much for each, sooner rather than later: more than twice as
+#: much as any board, and less than what would be a mate.
+WON = 1_000
 _SCORED, _PRESENT, _LEAVING = 100, 25, 30
 _INFINITE = 1 << 30
 _BREATH = 64

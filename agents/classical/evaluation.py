@@ -55,6 +55,8 @@ from engine.state import State
 _LIMIT = 1 << 14
 #: The phase up to which an ending is looked at more closely: two rooks a side.
 _FEW = 8
+#: No position is worth more, whatever is on the board: what is beyond are mates.
+MOST = 25_000
 _HALF = 1 << SHIFT - 1
 _MASK = (1 << SHIFT) - 1
 
@@ -184,7 +186,8 @@ def evaluate(state: State) -> int:
     worth = (middle * phase + end * (FULL_PHASE - phase)) // FULL_PHASE
     if phase <= _FEW:
         worth += _ending(state, worth)
-    return worth + TEMPO
+    worth += TEMPO
+    return worth if -MOST < worth < MOST else MOST if worth > 0 else -MOST
 
 
 def _activity(

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from random import SystemRandom
 
-from agents.classical.budget import THINK, Budget, check
+from agents.classical.allowance import THINK, Allowance, check
 from agents.classical.thinking import Answer
 from agents.classical.workers import ClassicalWorkers
 from agents.player import Decision, Turn
@@ -49,8 +49,8 @@ class ClassicalPlayer:
 
         Raises what `ClassicalWorkers.think` raises. After a `WorkerFault` the turn can be retried.
         """
-        budget = Budget.of(turn, self._think, self._nodes)
-        answer = await self._workers.think(turn, self._seed, budget)
+        allowance = Allowance.of(turn, self._think, self._nodes)
+        answer = await self._workers.think(turn, self._seed, allowance)
         return Decision(
             answer.move,
             answer.advice,

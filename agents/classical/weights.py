@@ -13,9 +13,10 @@ from typing import TypeAlias
 from engine.attacks import KING
 from engine.squares import Bitboard, Square, squares_of
 
-#: The middle game's value, and the endgame's so many bits higher.
+#: The middle game's value, and the endgame's so many bits higher: room for a board full of queens,
+#: and few enough bits that those of real games are small numbers, which are added fast.
 Packed: TypeAlias = int
-SHIFT = 16
+SHIFT = 18
 _HALF = 1 << SHIFT - 1
 _MASK = (1 << SHIFT) - 1
 

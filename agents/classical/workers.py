@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agents.classical.budget import Budget
+from agents.classical.allowance import Allowance
 from agents.classical.errors import (
     WorkerDied,
     WorkerFault,
@@ -175,20 +175,20 @@ class ClassicalWorkers:
                     break  # to hold some and wait for others could be for ever
                 await leases.enter_async_context(self._lease())
 
-    async def think(self, turn: Turn, seed: int, budget: Budget) -> Answer:
+    async def think(self, turn: Turn, seed: int, allowance: Allowance) -> Answer:
         """Return what the team decides.
 
         Waiting for a process is excused. Raises `WorkersClosed`, `WorkerWontStart` or a
         `WorkerFault`, after which the turn can be retried.
         """
-        seconds, nodes = budget.seconds(), budget.nodes
+        seconds, nodes = allowance.seconds(), allowance.nodes
         expected = nodes / _SLOWEST if seconds is None and nodes else seconds or 0
         async with AsyncExitStack() as leases:
             lease = leases.enter_async_context(self._lease())
             worker, _ = await excused_wait(lease, turn.listener.excuse)
             question = Question.of(next(self._numbers), turn, seed, seconds, nodes)
             # Who says nothing is given up before the flag falls: the turn is then tried again.
-            patience = budget.lateness(self._patience) + timedelta(seconds=expected)
+            patience = allowance.lateness(self._patience) + timedelta(seconds=expected)
             return await worker.ask(question, patience)
 
     async def aclose(self) -> None:

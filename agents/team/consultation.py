@@ -23,7 +23,7 @@ from agents.team.answers import (
 )
 from agents.team.briefing import Briefing
 from agents.team.critical import why_critical
-from agents.team.definition import DEFAULT_MODEL, Fallback, MemberDefinition, Mode
+from agents.team.definition import THE_DEFAULT, Fallback, MemberDefinition, Mode
 from agents.team.library import Team
 from agents.team.pacing import Pacing
 from agents.team.words import Words
@@ -319,7 +319,7 @@ class Consultation:
 
 def model_of(member: MemberDefinition, default: str) -> str:
     """Return the model that a member asks."""
-    return default if member.model == DEFAULT_MODEL else member.model
+    return default if member.model == THE_DEFAULT else member.model
 
 
 async def _all(asked: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

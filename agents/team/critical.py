@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from agents.team.chess_facts import ChessFacts, in_pawns
-from agents.team.facts import Facts, facts_of
+from agents.team.facts import Facts
 from agents.team.kings_cooking_facts import KingsCookingFacts
-from engine import Position
 
 #: What must be at stake in an exchange, in centipawns: a pawn.
 AT_STAKE = 100
@@ -13,16 +12,11 @@ AT_STAKE = 100
 STEPS_LEFT = 2
 
 
-def is_critical(position: Position) -> str:
-    """Return why a position is critical, in words; empty if it is quiet.
+def why_critical(facts: Facts) -> str:
+    """Return why the position with these facts is critical, in words; empty if it is quiet.
 
     With one legal move there is nothing to decide, and no position is critical.
     """
-    return why_critical(facts_of(position))
-
-
-def why_critical(facts: Facts) -> str:
-    """Return why the position with these facts is critical, in words; empty if it is quiet."""
     if facts.outcome is not None or facts.choices < 2:
         return ""
     if isinstance(facts, KingsCookingFacts):

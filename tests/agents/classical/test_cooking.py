@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from random import Random
 
 import pytest
 
 from agents.classical.cooking import WON, CookingSearch, positional, tactical
+from agents.classical.search import MATE_BOUND
+from agents.classical.thinking import Question, think
+from agents.player import Turn
 from engine import Game, Position, Solver, Value
 
 
@@ -66,3 +70,13 @@ def test_limits_and_words():
     won = Position.from_fen("1N1/3/3 w - - RB rnb 9", "kings-cooking")
     (candidate,) = tactical(won, CookingSearch([won], nodes=100).run(), 3).candidates
     assert (candidate.move.uci(), candidate.reason[:4]) == ("b3off", "wins")
+
+
+def test_a_win_by_three_pieces_is_no_mate():
+    position = Position.from_fen("1N1/3/3 w - RB - rnb 9", "kings-cooking")
+    question = Question.of(1, Turn.of(Game(position)), 1, None, 500)
+    answer = think(question, time.monotonic())
+    assert answer.evaluation(position.turn).mate is None
+    assert answer.evaluation(position.turn).centipawns > 2 * WON
+    assert "mate" not in " ".join(one.reason for each in answer.advice for one in each.candidates)
+    assert 3 * WON < MATE_BOUND

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.classical.captures import captures, is_safe
-from agents.classical.evaluation import evaluate, terms
+from agents.classical.evaluation import MOST, evaluate, terms
+from agents.classical.search import MATE_BOUND
 from agents.classical.weights import TEMPO, pack, unpack
 from engine import Position
 from engine.movegen import legal_moves
@@ -120,6 +121,15 @@ BETTER = {
     "a lone king at the edge": ("k7/8/2K5/8/8/8/8/7R w - -", "8/8/8/3k4/8/8/8/K6R w - -"),
     "not two knights alone": ("4k3/8/8/8/8/8/7P/4K3 w - -", "4k3/8/8/8/8/8/8/1NK3N1 w - -"),
 }
+
+
+@pytest.mark.parametrize("queens", [10, 30, 34, 36, 40, 47])
+def test_however_many_queens_are_no_mate_and_no_loss(queens):
+    pieces = "K" + "Q" * queens
+    rows = [pieces[at : at + 8] for at in range(0, 48, 8)]
+    fen = "/".join(["k1n5", "8", *(f"{row}{8 - len(row) or ''}" for row in reversed(rows))])
+    worth = evaluate(Position.from_fen(f"{fen} b - - 0 1").state)
+    assert -MATE_BOUND < -MOST <= worth < -8_000
 
 
 @pytest.mark.parametrize(("better", "worse"), BETTER.values(), ids=BETTER)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from agents.catalogue import Catalogue
-from agents.classical.budget import Budget
+from agents.classical.allowance import Allowance
 from agents.classical.errors import InvalidThinking
 from agents.classical.player import ClassicalPlayer
 from agents.classical.workers import ClassicalWorkers
@@ -98,7 +98,7 @@ BUDGETS = {
 def test_how_long_it_may_think(control, spent, think, nodes, seconds):
     clock = None if control is None else Clock.start(TimeControl.parse(control))
     turn = Turn(Game().start, clock=clock, spent=timedelta(seconds=spent))
-    found = Budget.of(turn, think, nodes).seconds()
+    found = Allowance.of(turn, think, nodes).seconds()
     assert found == (None if seconds is None else pytest.approx(seconds, abs=1e-4))
 
 
@@ -107,9 +107,9 @@ def test_how_long_it_may_think(control, spent, think, nodes, seconds):
 )
 def test_how_late_an_answer_may_be(left, late):
     left = None if left is None else timedelta(seconds=left)
-    budget = Budget(THINK, share=left, left=left)
+    allowance = Allowance(THINK, share=left, left=left)
     most = timedelta(seconds=20)
-    assert budget.lateness(most).total_seconds() == pytest.approx(late)
+    assert allowance.lateness(most).total_seconds() == pytest.approx(late)
 
 
 DRAWS = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.classical.budget import Budget
+from agents.classical.allowance import Allowance
 from agents.classical.errors import (
     InvalidThinking,
     WorkerDied,
@@ -31,8 +31,8 @@ from tests.support.processes import HANGS_AFTER, LINUX, children, run, until
 
 TURN = Turn.of(Game())
 #: More than anybody waits for.
-ENDLESS = Budget(None, 10**9)
-BRIEF = Budget(None, 300)
+ENDLESS = Allowance(None, 10**9)
+BRIEF = Allowance(None, 300)
 
 
 def processor_time(pid: int) -> int:
@@ -97,7 +97,7 @@ def test_a_worker_that_hangs_is_replaced():
             (pid,) = workers.pids
             os.kill(pid, signal.SIGSTOP)
             with pytest.raises(WorkerTimedOut, match="took over"):
-                await workers.think(TURN, 1, Budget(timedelta(milliseconds=1)))
+                await workers.think(TURN, 1, Allowance(timedelta(milliseconds=1)))
             assert pid not in children()
             workers._patience = timedelta(seconds=HANGS_AFTER)
             assert (await workers.think(TURN, 1, BRIEF)).move
@@ -112,9 +112,9 @@ def test_a_worker_that_hangs_is_given_up_before_the_flag_falls():
             await workers.warm()
             os.kill(workers.pids[0], signal.SIGSTOP)
             little = timedelta(seconds=1.5)
-            budget = Budget(timedelta(milliseconds=1), share=little, left=little)
+            allowance = Allowance(timedelta(milliseconds=1), share=little, left=little)
             with pytest.raises(WorkerTimedOut) as caught:
-                await workers.think(TURN, 1, budget)
+                await workers.think(TURN, 1, allowance)
             assert caught.value.waited < little
 
     run(main())
@@ -204,7 +204,7 @@ def test_a_start_that_is_cancelled_leaves_nothing_behind(is_killed):
 
 PARENT = """
 import asyncio, sys
-from agents.classical.budget import Budget
+from agents.classical.allowance import Allowance
 from agents.classical.workers import ClassicalWorkers
 from agents.player import Turn
 from engine import Game
@@ -212,7 +212,7 @@ from engine import Game
 async def main():
     workers = ClassicalWorkers()
     await workers.warm()
-    task = asyncio.create_task(workers.think(Turn.of(Game()), 1, Budget(None, 10**9)))
+    task = asyncio.create_task(workers.think(Turn.of(Game()), 1, Allowance(None, 10**9)))
     await asyncio.sleep(0)
     print(*workers.pids, flush=True)
     await task

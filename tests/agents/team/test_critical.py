@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from agents.team.critical import is_critical, why_critical
+from agents.team.critical import why_critical
 from agents.team.facts import facts_of
 from engine import Position
 from tests.support.random_games import KINDS, random_moves
@@ -51,7 +51,7 @@ CHESS = {
 
 @pytest.mark.parametrize(("fen", "reason"), CHESS.values(), ids=CHESS)
 def test_chess(fen: str, reason: str):
-    assert is_critical(Position.from_fen(fen)) == reason
+    assert why_critical(facts_of(Position.from_fen(fen))) == reason
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_chess(fen: str, reason: str):
 def test_one_legal_move_is_never_critical(fen: str, variant: str):
     position = Position.from_fen(fen, variant)
     assert len(position.legal_moves()) == 1
-    assert is_critical(position) == ""
+    assert why_critical(facts_of(position)) == ""
 
 
 COOKING = {
@@ -89,7 +89,7 @@ COOKING = {
 
 @pytest.mark.parametrize(("line", "reason"), COOKING.values(), ids=COOKING)
 def test_kings_cooking(line: str, reason: str):
-    assert is_critical(Position.from_fen(line, "kings-cooking")) == reason
+    assert why_critical(facts_of(Position.from_fen(line, "kings-cooking"))) == reason
 
 
 def test_facts_that_are_known_need_no_second_look():
@@ -99,7 +99,7 @@ def test_facts_that_are_known_need_no_second_look():
     seen = set()
     for move in random_moves(kind, board.copy(), rng, 60):
         position = Position.from_fen(board.fen())
-        reason = is_critical(position)
+        reason = why_critical(facts_of(position))
         assert why_critical(facts_of(position)) == reason
         seen.add(bool(reason))
         board.push(move)

@@ -1,4 +1,4 @@
-"""Budget: how long the team may think on a turn."""
+"""Allowance: how long the team may think on a turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOVES_LEFT = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Allowance:
     """A time to think, nodes to search, or both; and what the clock leaves, if there is one.
 
     With nodes alone the time is not limited, unless a clock runs: then `left` is.
@@ -37,13 +37,13 @@ class Budget:
     left: timedelta | None = None
 
     @classmethod
-    def of(cls, turn: Turn, think: timedelta | None, nodes: int | None) -> Budget:
-        """Return the budget of a turn."""
+    def of(cls, turn: Turn, think: timedelta | None, nodes: int | None) -> Allowance:
+        """Return the allowance of a turn."""
         clock, color = turn.clock, turn.position.turn
-        budget = None if clock is None else clock.budget(color)
-        if clock is None or budget is None:
+        whole = None if clock is None else clock.budget(color)
+        if clock is None or whole is None:
             return cls(think, nodes)
-        left = max(budget - turn.spent, timedelta(0))
+        left = max(whole - turn.spent, timedelta(0))
         if clock.control.is_per_move:
             return cls(think, nodes, left, left)
         period = clock.period(color)
