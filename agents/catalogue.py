@@ -194,12 +194,19 @@ class Catalogue:
         return TeamPlayer(name, team, caller, default_model=default, seed=seed)
 
     def _check_models(self, name: str) -> None:
-        """Raise `PlayerUnavailable` if a model of a team cannot be asked."""
+        """Raise `PlayerUnavailable` if a model of a team cannot be asked, or not be paid for."""
         for model in self.models_of(name):
             try:
                 self._models.check(model)
             except ModelNotConfigured as error:
                 raise PlayerUnavailable(name, str(error)) from None
+        unpriced = self.unpriced(name)
+        if unpriced and self._teams[name].definition.budget.usd is not None:
+            raise PlayerUnavailable(
+                name,
+                f"it has a budget in USD, and nobody knows what {unpriced[0]} costs;"
+                " set its price, or give the team a budget of tokens or calls",
+            )
 
     async def warm(self, name: str) -> None:
         """Start a process of a player before it is needed; raises what `warm` of it raises."""

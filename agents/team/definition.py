@@ -12,9 +12,13 @@ from typing import Annotated, Any, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -37,13 +41,19 @@ def _model_name(name: str) -> str:
     return name
 
 
+def _amount(value: object) -> object:
+    if isinstance(value, bool | str):
+        raise ValueError("Input should be a valid number")
+    return value
+
+
 MemberName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 #: A file name and no path: prompts lie beside the team, or are those that are shipped.
 PromptFile = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.md$")]
 ModelName = Annotated[str, AfterValidator(_model_name)]
 #: Both as texts where a definition is written down, such as for a report.
-_Dollars = Annotated[Decimal, Field(ge=0), PlainSerializer(str)]
-_Seconds = Annotated[float, Field(gt=0, le=3600)]
+_Dollars = Annotated[Decimal, BeforeValidator(_amount), Field(ge=0), PlainSerializer(str)]
+_Seconds = Annotated[StrictFloat, Field(gt=0, le=3600)]
 
 
 class Mode(StrEnum):
@@ -80,16 +90,16 @@ class MemberDefinition(_Table):
     name: MemberName
     prompt: PromptFile
     model: ModelName = THE_DEFAULT
-    temperature: float | None = Field(default=None, ge=0, le=2)
+    temperature: StrictFloat | None = Field(default=None, ge=0, le=2)
     effort: Annotated[str, StringConstraints(pattern=r"^[a-z]{1,20}$")] | None = None
     #: The most that it may write, hidden reasoning included.
-    max_tokens: int = Field(default=2000, ge=16, le=1_000_000)
+    max_tokens: StrictInt = Field(default=2000, ge=16, le=1_000_000)
     #: In seconds, for one call.
     timeout: _Seconds = 120
     #: In seconds, for all tries of a call together: then a specialist is taken to abstain.
     patience: _Seconds = 300
     #: The most characters of its reasoning, for servers whose schemas can say so.
-    reasoning_limit: int | None = Field(default=None, ge=1, le=100_000)
+    reasoning_limit: StrictInt | None = Field(default=None, ge=1, le=100_000)
 
     @property
     def call_timeout(self) -> timedelta:
@@ -104,8 +114,8 @@ class _SelectorTable(MemberDefinition):
 
 class _BudgetTable(_Table):
     usd: _Dollars | None = None
-    tokens: int | None = Field(default=None, ge=0)
-    calls: int | None = Field(default=None, ge=0)
+    tokens: StrictInt | None = Field(default=None, ge=0)
+    calls: StrictInt | None = Field(default=None, ge=0)
 
 
 class TeamDefinition(_Table):
@@ -119,21 +129,21 @@ class TeamDefinition(_Table):
     #: The prompt of whoever plays alone: in mode `solo`, `vote` and `escalating`.
     solo_prompt: PromptFile = "solo.md"
     #: How often a model is asked in mode `vote`.
-    samples: int = Field(default=3, ge=1, le=32)
+    samples: StrictInt = Field(default=3, ge=1, le=32)
     #: How many candidates a specialist may name.
-    candidates: int = Field(default=3, ge=1, le=10)
+    candidates: StrictInt = Field(default=3, ge=1, le=10)
     #: Whether members are told what the rules engine sees.
-    facts: bool = True
+    facts: StrictBool = True
     #: Whether members are given the list of legal moves.
-    legal_moves: bool = True
+    legal_moves: StrictBool = True
     #: Whether members are told how the game went so far.
-    history: bool = True
+    history: StrictBool = True
     #: Whether a move without an alternative is played without a call.
-    plays_forced: bool = True
+    plays_forced: StrictBool = True
     #: Whether the seed of the match goes to the model.
-    seeded: bool = False
+    seeded: StrictBool = False
     #: How often a call is tried again after a fault of the provider.
-    retries: int = Field(default=4, ge=0, le=20)
+    retries: StrictInt = Field(default=4, ge=0, le=20)
     fallback: Fallback = Fallback.RETRY
     #: What the team may cost in one match.
     budget_table: _BudgetTable = Field(default_factory=_BudgetTable, alias="budget")

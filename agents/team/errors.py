@@ -9,6 +9,19 @@ from engine.errors import shown
 
 
 @dataclass(eq=False)
+class TeamsUnreadable(AgentError):
+    """A folder of teams that cannot be looked into."""
+
+    folder: str
+    reason: str
+
+    is_lasting = True
+
+    def __str__(self) -> str:
+        return f"the folder of teams {shown(self.folder)} cannot be read: {self.reason}"
+
+
+@dataclass(eq=False)
 class InvalidTeam(AgentError):
     """A team that cannot be used as it is written."""
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from agents.team.definition import TeamDefinition, read_definition
-from agents.team.errors import InvalidTeam
+from agents.team.errors import InvalidTeam, TeamsUnreadable
 from agents.team.prompts import Prompt, load_prompt, make_prompt
 
 _SHIPPED = files("agents.team") / "teams"
@@ -38,15 +38,15 @@ class Team:
 def load_teams(folder: Path | None = None) -> dict[str, Team]:
     """Return all teams by name: those that are shipped, and those of a folder.
 
-    Raises `InvalidTeam`.
+    Raises `InvalidTeam` or `TeamsUnreadable`.
     """
     teams = dict(_shipped())
     if folder is None:
         return teams
     try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX)
+        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX)
     except OSError as error:
-        raise InvalidTeam(str(folder), f"its folder cannot be read: {error.strerror}") from None
+        raise TeamsUnreadable(str(folder), error.strerror or type(error).__name__) from None
     for path in paths:
         name = path.stem
         if not _NAME.fullmatch(name):

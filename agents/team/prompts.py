@@ -36,6 +36,9 @@ def load_prompt(team: str, file: str, folder: Path | None) -> str:
             text = own.read_text(encoding="utf-8")
         else:
             text = (_SHIPPED / file).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        where = "among those that are shipped" if folder is None else f"in {folder}"
+        raise InvalidTeam(team, f"there is no prompt {file} {where}") from None
     except (OSError, UnicodeDecodeError) as error:
         why = "is not text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
         raise InvalidTeam(team, f"its prompt {file} {why}") from None

@@ -185,9 +185,8 @@ class MatchService:
         """Raise `UnplayableSettings` for a budget that nobody could keep."""
         for color in Color:
             name = settings.player(color).name
-            unpriced, team = self._catalogue.unpriced(name), self._catalogue.team(name)
-            own = None if team is None else team.definition.budget.usd
-            if unpriced and (budget.usd is not None or own is not None):
+            unpriced = self._catalogue.unpriced(name)
+            if unpriced and budget.usd is not None:
                 raise UnplayableSettings(
                     "budget",
                     f"nobody knows what {unpriced[0]} costs, so no budget in USD can be kept;"

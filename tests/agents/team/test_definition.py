@@ -8,7 +8,7 @@ import pytest
 
 from agents.models.budget import Budget
 from agents.team.definition import Fallback, Mode, read_definition
-from agents.team.errors import InvalidTeam
+from agents.team.errors import InvalidTeam, TeamsUnreadable
 from agents.team.library import load_teams
 
 TEAM = """
@@ -116,6 +116,12 @@ def test_all_can_be_said():
         ("mode = 'vote'\n" + TEAM, "in mode vote nobody would ask the specialists"),
         (TEAM.replace('title = "Mine"', ""), "title: Field required"),
         (TEAM + "[budget]\nusd = -1", "budget.usd: Input should be greater"),
+        (TEAM + "[budget]\nusd = true", "budget.usd: Input should be a valid number"),
+        (TEAM + "[budget]\nusd = '2'", "budget.usd: Input should be a valid number"),
+        (TEAM + "[budget]\ncalls = true", "budget.calls: Input should be a valid integer"),
+        (TEAM + "max_tokens = '3000'", "specialists.0.max_tokens: Input should be a valid integer"),
+        (TEAM + "timeout = '9'", "specialists.0.timeout: Input should be a valid number"),
+        ("facts = 'no'\n" + TEAM, "facts: Input should be a valid boolean"),
         ("x = " + "1" * 5000, "it is not TOML"),
     ],
 )
@@ -151,7 +157,8 @@ def test_an_operators_prompt_wins_over_a_shipped_one(tmp_path):
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({"ours.toml": TEAM}, "its prompt endgame.md cannot be read"),
+        ({"ours.toml": TEAM}, "there is no prompt endgame.md in /"),
+        ({"ours.TOML": TEAM}, "there is no prompt endgame.md in /"),
         ({"ours.toml": TEAM, "endgame.md": " \n"}, "its prompt endgame.md is empty"),
         ({"ours.toml": TEAM, "endgame.md": "x" * 100_001}, "more than 100000 characters"),
         ({"ours.toml": TEAM, "endgame.md": b"\xff"}, "its prompt endgame.md is not text"),
@@ -169,7 +176,9 @@ def test_what_is_wrong_with_a_folder(tmp_path, files, reason):
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(InvalidTeam, match="its folder cannot be read"):
+    with pytest.raises(
+        TeamsUnreadable, match=r"the folder of teams .*nowhere.* cannot be read: No"
+    ):
         load_teams(tmp_path / "nowhere")
 
 

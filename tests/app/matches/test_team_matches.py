@@ -447,3 +447,17 @@ def test_without_its_key_a_team_cannot_be_seated(folder: Path) -> None:
             assert server.requests == []
 
     run(main())
+
+
+def test_a_team_whose_own_budget_cannot_be_kept_is_not_seated(folder: Path) -> None:
+    async def main() -> None:
+        teams = {"dear.toml": trio(budget={"usd": 2.0}), "free.toml": trio()}
+        async with ModelServer(GOOD) as server, playing(server, folder, teams=teams) as play:
+            lack = play.services.catalogue.lack_of("team:dear")
+            assert lack is not None
+            assert lack.startswith("it has a budget in USD, and nobody knows what loop/")
+            assert play.services.catalogue.lack_of("team:free") is None
+            with pytest.raises(PlayerUnavailable, match="it has a budget in USD"):
+                await play.start("team:dear")
+
+    run(main())
