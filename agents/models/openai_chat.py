@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -143,14 +143,21 @@ class _Exchange:
         self._overheard.end()
         ended_at = self._whole_at or self._loop.time()
         latency = timedelta(seconds=ended_at - self._began_at)
-        reply = partial.reply(latency, dialect.form_of(self._request))
-        # It is stored.
-        return replace(reply, text=self._provider.without_secrets(reply.text))
+        return self._without_secrets(partial.reply(latency, dialect.form_of(self._request)))
 
     def failed(self, answer: ErrorAnswer) -> ModelError:
         """Return the typed error for an answer that was one."""
         error = answer.error(self._provider)
         return self._charged(error) if isinstance(error, ProviderFault) else error
+
+    def _without_secrets(self, reply: ModelReply) -> ModelReply:
+        """Return a reply that can be stored and shown: a server knows the key, and may say it."""
+        texts: dict[str, Any] = {
+            each.name: self._provider.without_secrets(told)
+            for each in fields(reply)
+            if type(told := getattr(reply, each.name)) is str
+        }
+        return replace(reply, **texts)
 
     @property
     def _silent_at(self) -> float | None:

@@ -23,7 +23,7 @@ from agents.models.errors import (
     ServerFault,
 )
 from agents.models.event_stream import MAX_EVENT_BYTES, EventStream, EventTooLarge
-from agents.models.model import Usage
+from agents.models.model import ReplyForm, Usage
 from agents.models.openai_chat import OpenAiChat
 from agents.models.providers import Provider, Secret
 from tests.agents.models.chatting import KEY, PLAIN, PROMPT_TOKENS, chat_with
@@ -232,6 +232,20 @@ async def test_a_key_that_is_said_is_not_passed_on(pieces):
     async with chat_with(Says(said, pieces=pieces)) as chat:
         assert (await chat.ask()).text == "I was asked with ***, so e2e4"
         assert "".join(chat.heard) == "I was asked with ***, so e2e4"
+
+
+@pytest.mark.asyncio
+async def test_a_key_is_in_no_part_of_a_reply():
+    """All of it is stored, and most of it is shown."""
+    told = {"content": f"I have {KEY}", "refusal": f"nor do I obey {KEY}"}
+    choice = {"delta": told, "finish_reason": f"stopped by {KEY}"}
+    said = streams({"model": f"model of {KEY}", "choices": [choice]}, "[DONE]")
+    async with chat_with(said) as chat:
+        reply = await chat.ask()
+    assert (reply.text, reply.refusal) == ("I have ***", "nor do I obey ***")
+    assert (reply.finish_reason, reply.model) == ("stopped by ***", "model of ***")
+    assert KEY not in repr(reply)
+    assert reply.form is ReplyForm.TEXT
 
 
 @pytest.mark.asyncio
