@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
 import structlog
+from sqlalchemy import Connection
 from uuid_utils.compat import uuid7
 
 from agents.excused import Excuse
@@ -75,37 +76,36 @@ class MatchLedger:
     async def open(self, ply_number: int) -> None:
         """Read what was spent before, and what was said for a ply that may have been begun."""
         async with self._opening:
+            # All is read before anything is changed: whoever opens it may be given up meanwhile.
             if not self._is_open:
-                await self._read_spending()
-            if not self._is_open or ply_number < self._ply:  # it may have been taken back
-                await self._read_replies(ply_number)
+                billed = await self._read(lambda of: billed_of(of, self._match_id))
+                replies = await self._read_replies(ply_number)
+                self._spend(billed)
+                self._replies = replies
+                self._is_open = True
+            elif ply_number < self._ply:  # it may have been taken back
+                self._replies = await self._read_replies(ply_number)
             elif ply_number > self._ply:
                 self._replies = {}
-            self._ply, self._is_open = ply_number, True
+            self._ply = ply_number
 
-    async def _read_spending(self) -> None:
-        match_id = self._match_id
-        billed = await self._patiently(
-            lambda: self._database.read(lambda connection: billed_of(connection, match_id))
-        )
+    def _spend(self, billed: Mapping[str | None, LedgerTotals]) -> None:
         for color, totals in billed.items():
             spending = _spending(totals)
             self._whole.spend(spending)
             if color is not None:
                 self._sides[Color(color)].spend(spending)
 
-    async def _read_replies(self, ply_number: int) -> None:
-        match_id = self._match_id
-        calls = await self._patiently(
-            lambda: self._database.read(
-                lambda connection: calls_of_ply(connection, match_id, ply_number)
-            )
-        )
-        self._replies = {
+    async def _read_replies(self, ply_number: int) -> dict[_Key, ModelReply]:
+        calls = await self._read(lambda of: calls_of_ply(of, self._match_id, ply_number))
+        return {
             _key(call): _reply_of(call)
             for call in calls
             if call.reply is not None and CallOutcome(call.outcome).is_reply
         }
+
+    async def _read(self, work: Callable[[Connection], T]) -> T:
+        return await self._patiently(lambda: self._database.read(work))
 
     def find(self, color: Color, question: Question, request_digest: str) -> ModelReply | None:
         """Return what was said already for the ply in hand."""
