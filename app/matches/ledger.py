@@ -83,10 +83,8 @@ class MatchLedger:
                 self._spend(billed)
                 self._replies = replies
                 self._is_open = True
-            elif ply_number < self._ply:  # it may have been taken back
+            elif ply_number != self._ply:
                 self._replies = await self._read_replies(ply_number)
-            elif ply_number > self._ply:
-                self._replies = {}
             self._ply = ply_number
 
     def _spend(self, billed: Mapping[str | None, LedgerTotals]) -> None:

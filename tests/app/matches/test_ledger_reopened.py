@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from sqlalchemy import Connection
 
 from agents.models.budget import Budget, Spending
 from agents.models.errors import BudgetSpent
+from app.matches.commands import Abort, PlayMove, Takeback
 from app.matches.ledger import MatchLedger
 from app.persistence.database import Database
 from engine import Color
@@ -64,5 +66,33 @@ def test_what_was_spent_counts_once_though_the_first_to_ask_gave_up(
             turn.reserve(Spending(calls=1), Budget())
             with pytest.raises(BudgetSpent):
                 turn.reserve(Spending(calls=1), Budget())
+
+    run(main())
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_plies_that_are_played_again_are_not_paid_for_again(
+    is_restarted: bool, folder: Path
+) -> None:
+    async def main() -> None:
+        async with ModelServer(GOOD) as server, AsyncExitStack() as stack:
+            play = await stack.enter_async_context(playing(server, folder))
+            match_id = await play.start("solo:default", "human", max_plies=None)
+
+            async def opening() -> None:
+                await play.until(match_id, lambda match: match.ply_count == 1)
+                for move, count in (("e7e5", 3), ("d7d5", 5)):
+                    await play.command(match_id, PlayMove(Color.BLACK, move))
+                    await play.until(match_id, lambda match, count=count: match.ply_count == count)
+
+            await opening()
+            for _ in range(2):
+                await play.command(match_id, Takeback(Color.BLACK))
+            if is_restarted:
+                await stack.aclose()
+                play = await stack.enter_async_context(playing(server, folder))
+            await opening()
+            assert len(server.requests) == len(await play.calls(match_id)) == 3
+            await play.command(match_id, Abort())
 
     run(main())
