@@ -60,7 +60,7 @@ class CircuitBreaker:
             raise CircuitOpen(self.provider, timedelta(seconds=left), self._last)
 
     @contextmanager
-    def attempt(self, *, counts: bool = True) -> Iterator[None]:
+    def trial(self, *, counts: bool = True) -> Iterator[None]:
         """Make one call inside; how it ends decides what becomes of the next. May be `CircuitOpen`.
 
         While the circuit is open, one at a time may try. One that does not count opens no circuit.

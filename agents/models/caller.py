@@ -131,7 +131,7 @@ class ModelCaller:
                     return await self._made(call, retry, reservation)
                 self._breakers.of(provider).check()
                 began = await self._wait_for_turn(provider, excuse)
-                with self._breakers.of(provider).attempt(counts=retry < _COUNTED):
+                with self._breakers.of(provider).trial(counts=retry < _COUNTED):
                     return await self._made(call, retry, reservation)
             except ProviderFault as fault:
                 slow += isinstance(fault, ProviderSilent) and not fault.is_hurried

@@ -86,18 +86,6 @@ class MemoryPlaces:
         return timedelta(milliseconds=max(wait, 1))
 
 
-def memory_rate_limit(limits: Mapping[str, int]) -> RateLimit:
-    """Return a limit for this process alone: requests per minute by provider."""
-    if not limits:
-        return Unlimited()
-    places = MemoryPlaces(limits)
-
-    async def take(provider: str) -> timedelta:
-        return places.take(provider)
-
-    return PacedRateLimit(take)
-
-
 def check(provider: str, limit: int) -> int:
     """Return a limit if it is one, or raise `ValueError`."""
     if limit < 1:

@@ -70,7 +70,7 @@ def stored_time(time: datetime) -> str:
 
 
 class Usd(TypeDecorator[Decimal]):
-    """Dollars, exact, as a whole number of millionths of a millionth: SQLite has no decimals."""
+    """Dollars as a whole number of millionths of a millionth: SQLite has no decimals."""
 
     impl = BigInteger
     cache_ok = True

@@ -47,12 +47,12 @@ def breaker(clock: Clock) -> CircuitBreaker:
 
 def fail(breaker: CircuitBreaker, error: Exception | None = None) -> None:
     error = error or ServerFault("p", 500)
-    with pytest.raises(type(error)), breaker.attempt():
+    with pytest.raises(type(error)), breaker.trial():
         raise error
 
 
 def succeed(breaker: CircuitBreaker) -> None:
-    with breaker.attempt():
+    with breaker.trial():
         pass
 
 
@@ -71,7 +71,7 @@ def test_faults_in_a_row_open_it(breaker, clock):
     fail(breaker)
     assert breaker.is_open
     clock.time += 12
-    with pytest.raises(CircuitOpen) as error, breaker.attempt():
+    with pytest.raises(CircuitOpen) as error, breaker.trial():
         pytest.fail("no call may be made")
     assert error.value.provider == "p"
     assert error.value.retry_after == timedelta(seconds=18)
@@ -122,10 +122,10 @@ def open_circuit(breaker: CircuitBreaker, clock: Clock) -> None:
 def test_after_a_while_exactly_one_may_try_and_closes_it(breaker, clock):
     open_circuit(breaker, clock)
     assert not is_refused(breaker)
-    with breaker.attempt():
+    with breaker.trial():
         for _ in range(3):
             assert is_refused(breaker)
-            with pytest.raises(CircuitOpen) as error, breaker.attempt():
+            with pytest.raises(CircuitOpen) as error, breaker.trial():
                 pytest.fail("there is a probe already")
             assert error.value.retry_after == timedelta(seconds=1)  # it may be over soon
     assert not breaker.is_open
@@ -160,7 +160,7 @@ async def test_a_cancelled_probe_leaves_the_next_to_try(breaker, clock):
     asked = asyncio.Event()
 
     async def probe() -> None:
-        with breaker.attempt():
+        with breaker.trial():
             asked.set()
             await asyncio.Event().wait()
 
@@ -180,7 +180,7 @@ async def test_calls_that_began_before_it_opened(breaker, clock):
     late = asyncio.Event()
 
     async def call(error: ProviderFault | None) -> None:
-        with breaker.attempt():
+        with breaker.trial():
             await late.wait()
             if error is not None:
                 raise error
@@ -196,7 +196,7 @@ async def test_calls_that_began_before_it_opened(breaker, clock):
     assert not is_refused(breaker)  # its fault is no news, so the wait is not longer
 
     late.clear()
-    with breaker.attempt():
+    with breaker.trial():
         pass
     good = asyncio.create_task(call(None))
     await asyncio.sleep(0)
@@ -215,7 +215,7 @@ async def test_of_many_at_once_one_tries(breaker, clock):
 
     async def call() -> None:
         nonlocal inside
-        with breaker.attempt():
+        with breaker.trial():
             inside += 1
             await go.wait()
 

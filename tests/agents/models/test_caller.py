@@ -482,7 +482,7 @@ async def test_a_circuit_that_opened_while_we_waited_for_our_turn():
     breaker = world.caller._breakers.of("openai")
 
     async def acquire(_provider: str) -> None:
-        with pytest.raises(ServerFault), breaker.attempt():
+        with pytest.raises(ServerFault), breaker.trial():
             raise ServerFault("openai", 500)
 
     world.acquire = acquire
