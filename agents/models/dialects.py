@@ -22,6 +22,8 @@ _OPTIONAL = ("temperature", "reasoning_effort", "seed", "stream_options", "usage
 _ALSO_CALLED = {"reasoning_effort": ("reasoning effort", "thinking", "think")}
 #: How servers speak of the form that they do not take.
 _OF_FORMS = ("response_format", "json_schema", "json_object", "schema", "structured", "grammar")
+#: What a schema may do without: some servers take no schema that has it.
+_LENGTH = "maxLength"
 #: The statuses of a server that does not take a parameter.
 _NOT_TAKEN = (400, 404, 422, 501)
 _RUNGS = tuple(ReplyForm)
@@ -43,6 +45,7 @@ class Dialect:
     limit_name: str
     #: The name for the limit that was refused, if one was.
     refused_limit: str = ""
+    #: Parameters that are left out, and `maxLength` if schemas are to have none.
     without: frozenset[str] = frozenset()
 
     @classmethod
@@ -64,7 +67,7 @@ class Dialect:
             self.limit_name: request.max_tokens,
         }
         if request.schema is not None and form is not ReplyForm.TEXT:
-            body["response_format"] = _response_format(form, request.schema)
+            body["response_format"] = self._response_format(form, request.schema)
         options = {
             "temperature": request.temperature,
             "reasoning_effort": request.effort,
@@ -92,11 +95,23 @@ class Dialect:
                 return replace(self, without=self.without | {name}), True
         if "response_format" not in body:
             return None, False
-        is_of_forms = any(answer.names(word) for word in _OF_FORMS)
+        is_of_forms = any(map(answer.names, (*_OF_FORMS, _LENGTH)))
         if not is_of_forms and answer.status != 400:
             return None, False
+        if _has_length(body["response_format"]):
+            # The next rung would lose the legal moves, for all who ask this model.
+            return replace(self, without=self.without | {_LENGTH}), is_of_forms
         lower = _RUNGS[_RUNGS.index(self.form) + 1]
         return replace(self, form=lower), is_of_forms
+
+    def _response_format(self, form: ReplyForm, schema: ReplySchema) -> dict[str, Any]:
+        if form is ReplyForm.JSON_OBJECT:
+            return {"type": "json_object"}
+        inner: object = dict(schema.schema)
+        if _LENGTH in self.without:
+            inner = _without_length(inner)
+        described = {"name": schema.name, "strict": True, "schema": inner}
+        return {"type": "json_schema", "json_schema": described}
 
 
 def _messages(request: ModelRequest, form: ReplyForm) -> list[dict[str, str]]:
@@ -108,8 +123,14 @@ def _messages(request: ModelRequest, form: ReplyForm) -> list[dict[str, str]]:
     return messages
 
 
-def _response_format(form: ReplyForm, schema: ReplySchema) -> dict[str, Any]:
-    if form is ReplyForm.JSON_OBJECT:
-        return {"type": "json_object"}
-    described = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
-    return {"type": "json_schema", "json_schema": described}
+def _has_length(schema: object) -> bool:
+    """Return whether a text in a schema has a limit. No property of ours is called like that."""
+    if isinstance(schema, Mapping):
+        return _LENGTH in schema or any(map(_has_length, schema.values()))
+    return isinstance(schema, list | tuple) and any(map(_has_length, schema))
+
+
+def _without_length(schema: object) -> object:
+    if isinstance(schema, Mapping):
+        return {name: _without_length(part) for name, part in schema.items() if name != _LENGTH}
+    return [_without_length(part) for part in schema] if isinstance(schema, list) else schema

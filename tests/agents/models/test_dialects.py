@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from agents.models.answers import ErrorAnswer
 from agents.models.dialects import Dialect
 from agents.models.errors import RateLimited, RequestRefused
-from agents.models.model import ReplyForm
+from agents.models.model import ReplyForm, ReplySchema
 from agents.models.providers import KNOWN_PROVIDERS
 from tests.agents.models.chatting import PLAIN, SCHEMA, STRUCTURED, chat_with
 from tests.support.model_server import (
@@ -81,6 +82,48 @@ async def test_the_rung_to_begin_with_can_be_set():
     async with chat_with(ANSWERS, form=ReplyForm.JSON_OBJECT) as chat:
         await chat.ask(STRUCTURED)
     assert chat.forms == ["json_object"]
+
+
+LIMITED = replace(STRUCTURED, schema=ReplySchema("move", {
+    **SCHEMA.schema,
+    "properties": {
+        "reason": {"type": "string", "maxLength": 80},
+        "others": {"type": "array", "items": {"type": "string", "maxLength": 9}},
+        "move": SCHEMA.schema["properties"]["move"],
+    },
+}))  # fmt: skip
+
+
+def takes_no_length(complaint: Fails) -> Callable[[Asked], Behaviour]:
+    """Refuse schemas with a limit on the length of a text, as some servers do."""
+    return lambda asked: complaint if "maxLength" in json.dumps(asked.schema) else ANSWERS
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        Fails(400, "schema: 'maxLength' is not permitted", param="response_format"),
+        Fails(400, "bad request"),
+        Fails(422, "maxLength is not supported"),
+    ],
+)
+async def test_a_schema_does_without_the_length_before_it_does_without_the_moves(complaint):
+    async with chat_with(takes_no_length(complaint)) as chat:
+        replies = [await chat.ask(each) for each in (LIMITED, LIMITED, STRUCTURED)]
+    assert [reply.form for reply in replies] == [ReplyForm.JSON_SCHEMA] * 3
+    assert len(chat.requests) == 4  # it is remembered
+    assert all(asked.enum("move") == ["e2e4", "d2d4"] for asked in chat.requests)
+    properties = chat.requests[1].schema["properties"]
+    assert properties["others"] == {"type": "array", "items": {"type": "string"}}
+
+
+@pytest.mark.asyncio
+async def test_a_schema_without_the_length_may_be_too_much_as_well():
+    async with chat_with(Refuses(("json_schema",), ANSWERS)) as chat:
+        assert (await chat.ask(LIMITED)).form is ReplyForm.JSON_OBJECT
+    assert chat.forms == ["json_schema", "json_schema", "json_object"]
+    assert '"maxLength": 80' in chat.requests[2].prompt  # in words it does no harm
 
 
 @pytest.mark.asyncio
