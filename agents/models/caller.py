@@ -211,14 +211,15 @@ class ModelCaller:
                 call.excuse(at, now)  # before it is stored, which may take its time
             outcome = _outcome_of_error(error)
             if outcome is not None:
-                usage = getattr(error, "usage", None) or Usage()
+                usage = error.usage or Usage()
                 if usage.is_estimated:
                     usage = self._most(call.request)
                 await write_down(outcome, usage, str(error))
             raise
         except Exception as error:
-            # Nobody expected it, and it may have cost something.
-            await write_down(CallOutcome.BROKEN, Usage(), f"unexpected: {type(error).__name__}")
+            # Nobody expected it, and nobody knows what it has cost.
+            usage, why = self._most(call.request), f"unexpected: {type(error).__name__}"
+            await write_down(CallOutcome.BROKEN, usage, why)
             raise
         if (whole := at + reply.latency) + NOT_WORTH_A_WORD < (now := self._now()):
             call.excuse(whole, now)  # all was said, and the server only did not come to its end
@@ -293,7 +294,7 @@ def _outcome_of_error(error: ModelError) -> CallOutcome | None:
             return outcome
     if isinstance(error, CircuitOpen):
         return None
-    is_call = isinstance(error, ProviderFault) or getattr(error, "usage", None) is not None
+    is_call = isinstance(error, ProviderFault) or error.usage is not None
     return CallOutcome.BROKEN if is_call else None
 
 

@@ -33,12 +33,13 @@ from engine.errors import shown
 class ModelError(AgentError):
     """The root of all errors of models."""
 
+    #: What was spent nevertheless: part of a reply came, or nobody knows whether one was written.
+    usage: Usage | None = None
+
 
 class ProviderFault(ModelError):
     """What is the provider's doing and likely to pass."""
 
-    #: What was spent nevertheless: part of a reply came, or nobody knows whether one was written.
-    usage: Usage | None = None
     #: Whether we waited for less than a call may take, since there was no more time.
     is_hurried: bool = False
 

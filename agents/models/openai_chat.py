@@ -58,7 +58,7 @@ class OpenAiChat:
     async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
         """Return the reply to one request; it is made again only where the server cannot read it.
 
-        A `ProviderFault` has in `usage` what was spent for nothing. Raises `ModelError`.
+        Raises `ModelError`, which has in `usage` what was spent for nothing.
         """
         client = await self._ready(request)
         model = request.model.partition("/")[2]
@@ -129,7 +129,7 @@ class _Exchange:
                     await self._read(response, limit, stall)
                 except ConnectionLost as lost:
                     if not partial.is_whole:
-                        lost.usage = partial.usage_so_far
+                        lost.usage = partial.usage_so_far  # words may have been under way
                         raise
                 finally:
                     await response.aclose()
@@ -147,8 +147,7 @@ class _Exchange:
 
     def failed(self, answer: ErrorAnswer) -> ModelError:
         """Return the typed error for an answer that was one."""
-        error = answer.error(self._provider)
-        return self._charged(error) if isinstance(error, ProviderFault) else error
+        return self._charged(answer.error(self._provider))
 
     def _without_secrets(self, reply: ModelReply) -> ModelReply:
         """Return a reply that can be stored and shown: a server knows the key, and may say it."""
@@ -267,11 +266,11 @@ class _Exchange:
     def _broken(self, detail: str) -> BrokenReply:
         return BrokenReply(self._provider.name, detail)
 
-    def _charged(self, fault: ProviderFault) -> ProviderFault:
-        """Return a fault that knows what was spent before it."""
-        if fault.usage is None and self.partial.has_begun:
-            fault.usage = self.partial.usage_so_far
-        return fault
+    def _charged(self, error: ModelError) -> ModelError:
+        """Return an error that knows what was spent before it."""
+        if error.usage is not None or self.partial.has_begun:
+            error.usage = self.partial.usage_so_far
+        return error
 
 
 def _json_or_text(text: str) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from openai import APIConnectionError, APITimeoutError, AsyncOpenAI, AsyncStream
 
 from agents.models.answers import ErrorAnswer
 from agents.models.errors import BrokenReply, ConnectionLost, ProviderSilent
+from agents.models.model import Usage
 from agents.models.providers import Provider
 
 #: How much of an answer that is an error is looked at.
@@ -69,7 +71,8 @@ class OpenAiClient(AsyncOpenAI):
     async def answer(self, body: Mapping[str, Any]) -> httpx.Response:
         """Return the answer to a chat completion, of which the body has not been read yet.
 
-        Raises `ErrorAnswer` or a `ModelError`.
+        Raises `ErrorAnswer` or a `ModelError`. A connection that is lost once the request was sent
+        is one that may be billed: then `usage` is not None.
         """
         response = None
         while response is None:
@@ -102,12 +105,14 @@ class OpenAiClient(AsyncOpenAI):
             # The only time that the client itself is told to keep: nothing was sent yet.
             raise ProviderSilent(self.provider.name, self.provider.connect_timeout) from None
         except APIConnectionError as error:
-            cause = error.__cause__ or error
+            cause, steps = error.__cause__ or error, _Steps.of(cast(Any, error.request))
             is_at_once = time.monotonic() - began < _AT_ONCE
-            is_kept = isinstance(cause, _CLOSED) and _Steps.of(cause.request).used_kept_connection
-            if is_at_once and is_kept:
+            if is_at_once and isinstance(cause, _CLOSED) and steps.used_kept_connection:
                 return None
-            raise self.lost(cause) from None
+            lost = self.lost(cause)
+            if steps.has_sent:
+                lost.usage = Usage(is_estimated=True)
+            raise lost from None
         return cast(httpx.Response, response)
 
     async def pieces(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
@@ -138,24 +143,32 @@ def _http_client(provider: Provider) -> httpx.AsyncClient:
     return httpx.AsyncClient(limits=_LIMITS, event_hooks=hooks, verify=verify, trust_env=False)
 
 
+_SENDS = "http11.send_request_headers.started"
+
+
 class _Steps:
-    """By which steps a request was made: httpx tells, and the first one is of interest."""
+    """By which steps a request was made, as httpx tells: how it began, and if it was sent."""
 
     def __init__(self) -> None:
         self._first = ""
+        #: Whether any of it went out, so that the provider may be at work on it.
+        self.has_sent = False
 
-    async def __call__(self, step: str, _: Mapping[str, Any]) -> None:
+    async def __call__(self, step: str, told: Mapping[str, Any]) -> None:
         self._first = self._first or step
+        # A proxy is asked for a way to the provider first, and that is free.
+        if step == _SENDS and told["request"].method != b"CONNECT":
+            self.has_sent = True
 
     @property
     def used_kept_connection(self) -> bool:
         """Whether it was sent without any ado, such as connecting to the host or to a proxy."""
-        return self._first == "http11.send_request_headers.started"
+        return self._first == _SENDS
 
     @classmethod
     def of(cls, request: httpx.Request) -> _Steps:
         """Return those of a request."""
-        return cast(_Steps, request.extensions["trace"])
+        return cast(_Steps, request.extensions.get("trace")) or cls()
 
     @classmethod
     async def watch(cls, request: httpx.Request) -> None:
@@ -168,10 +181,11 @@ async def _raise_error_answer(response: httpx.Response) -> None:
     if response.is_success:
         return
     body = bytearray()
-    async for piece in response.aiter_raw():
-        body += piece
-        if len(body) >= _MAX_ERROR_BYTES:
-            break
+    with suppress(*_LOST):  # that it is an error is known, however much of it comes
+        async for piece in response.aiter_raw():
+            body += piece
+            if len(body) >= _MAX_ERROR_BYTES:
+                break
     raise ErrorAnswer.over_http(
         response.status_code, response.headers, bytes(body[:_MAX_ERROR_BYTES])
     )

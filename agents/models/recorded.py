@@ -86,8 +86,8 @@ class Recorder:
             reply = await self._model.ask(request, hear)
         except ModelError as error:
             if type(error).__name__ in _ERRORS:
-                usage = getattr(error, "usage", None)
-                await self._write(request, pieces, {"error": self._from_error(error)}, usage)
+                answer = {"error": self._from_error(error)}
+                await self._write(request, pieces, answer, error.usage)
             raise
         await self._write(request, pieces, {"reply": _from_reply(reply)}, reply.usage)
         return reply
@@ -106,7 +106,7 @@ class Recorder:
         try:
             await asyncio.to_thread(_append, self._file, data)
         except RecordingBroken as error:
-            error.usage = usage  # type: ignore[attr-defined]  # the call was paid for
+            error.usage = usage  # the call was paid for
             raise
 
     def _from_error(self, error: ModelError) -> dict[str, Any]:
@@ -122,8 +122,7 @@ class Recorder:
             data[each.name] = value
         if isinstance(error, ProviderFault) and error.is_hurried:
             data["is_hurried"] = True  # it decides how often the call is made again
-        usage = getattr(error, "usage", None)
-        return data if usage is None else {**data, "usage": _from_usage(usage)}
+        return data if error.usage is None else {**data, "usage": _from_usage(error.usage)}
 
     def _without_secrets(self, text: str) -> str:
         return without(self._secrets, text)
@@ -243,7 +242,7 @@ def _to_answer(data: Mapping[str, Any]) -> ModelReply | ModelError:
     error = kind(**values)
     str(error)  # a field that is not what it should be shows now, and not in the middle of a match
     if usage is not None:
-        error.usage = _to_usage(usage)  # type: ignore[attr-defined]
+        error.usage = _to_usage(usage)
     if isinstance(error, ProviderFault):
         error.is_hurried = is_hurried is True
     return error

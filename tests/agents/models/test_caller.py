@@ -142,6 +142,16 @@ async def test_what_a_broken_call_took_is_believed_if_the_provider_counted_it():
     assert world.rows[0].cost_usd == Decimal("0.00225")
 
 
+async def test_a_request_that_is_refused_in_the_middle_of_a_reply_is_paid_for():
+    error = RequestRefused("openai", 400, "flagged")
+    error.usage = Usage(3, completion_tokens=1, is_estimated=True)
+    world = World(error)
+    with pytest.raises(RequestRefused):
+        await world.call()
+    assert world.outcomes == ["not_accepted"]
+    assert world.rows[0].spending == world.caller.worst(REQUEST)
+
+
 async def test_a_call_that_takes_too_long_is_tried_once_more():
     """It is billed each time, and likely to be too long again."""
     faults = [ProviderSilent("openai", seconds(120)) for _ in range(3)]
@@ -294,6 +304,8 @@ async def test_a_mistake_of_ours_is_written_down():
     assert world.outcomes == ["broken"]
     assert "ZeroDivisionError" in world.rows[0].error
     assert "secret" not in world.rows[0].error
+    # Nobody knows when it happened, so it may have cost as much as any.
+    assert world.rows[0].spending == world.caller.worst(REQUEST)
 
 
 @pytest.mark.parametrize("model", ["nobody/gpt-5", "gpt-5", ""])

@@ -16,7 +16,6 @@ from agents.models.errors import (
     BrokenReply,
     ConnectionLost,
     ModelError,
-    ProviderFault,
     ProviderSilent,
     RateLimited,
     RequestRefused,
@@ -39,6 +38,7 @@ from tests.support.model_server import (
     Moment,
     Says,
     Streams,
+    Wire,
     rate_limited,
     streams,
 )
@@ -70,6 +70,19 @@ def after(seconds: float) -> dict[str, Any]:
     return {"retry_after": timedelta(seconds=seconds)}
 
 
+@dataclass(frozen=True)
+class CutsError:
+    """Begin to tell of an error, and cut the connection."""
+
+    status: int
+
+    async def answer(self, wire: Wire) -> None:
+        """Cut it."""
+        await wire.head(self.status, "application/json")
+        await wire.piece(b'{"error"')
+        wire.cut()
+
+
 FAULTS = [
     Fault(rate_limited(), RateLimited, {"retry_after": None}),
     Fault(rate_limited(timedelta(seconds=7)), RateLimited, after(7)),
@@ -91,8 +104,10 @@ FAULTS = [
     Fault(Fails(400, body="no"), RequestRefused, {"detail": "no"}),
     Fault(Fails(400, "x" * 5000), RequestRefused, {"detail": f"{'x' * 300}..."}),
     Fault(Floods(status=502, content_type="text/html"), ServerFault, {"status": 502}),
-    Fault(Cuts(Moment.BEFORE_HEADERS), ConnectionLost),
-    Fault(Cuts(Moment.BEFORE_HEADERS, is_rude=True), ConnectionLost),
+    # It was sent, so it may be billed.
+    Fault(Cuts(Moment.BEFORE_HEADERS), ConnectionLost, {}, ASKED),
+    Fault(Cuts(Moment.BEFORE_HEADERS, is_rude=True), ConnectionLost, {}, ASKED),
+    Fault(CutsError(500), ServerFault, {"status": 500}),
     Fault(Cuts(Moment.AFTER_HEADERS), ConnectionLost, {}, ASKED),
     Fault(Cuts(Moment.MID_STREAM), ConnectionLost, {}, HALF),
     Fault(Cuts(Moment.MID_STREAM, is_rude=True), ConnectionLost, {}, HALF),
@@ -122,6 +137,7 @@ FAULTS = [
     Fault(FailsInStream("429"), RateLimited),
     Fault(FailsInStream(502, content="I think"), ServerFault, {"status": 502}, HALF),
     Fault(FailsInStream(403, "flagged"), RequestRefused, {"status": 403, "detail": "flagged"}),
+    Fault(FailsInStream(400, content="I think"), RequestRefused, {"status": 400}, HALF),
     Fault(FailsInStream("insufficient_quota"), RequestRefused, {"status": 400}),
     broken(FailsInStream("server_error"), "an error inside of the reply: Provider returned error"),
     broken(FailsInStream(None, content="I think"),
@@ -147,8 +163,7 @@ async def test_every_fault(fault):
     assert type(error) is fault.error
     fields = {"provider": "test", **fault.fields}
     assert {name: getattr(error, name) for name in fields} == fields
-    if isinstance(error, ProviderFault):
-        assert error.usage == fault.usage
+    assert error.usage == fault.usage
     assert "test" in str(error)
     assert "\n" not in str(error)
 
@@ -294,6 +309,26 @@ async def test_no_tls_where_it_should_be():
 
     async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
         error = await ask_at(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", PATIENT)
+    assert isinstance(error, ConnectionLost)
+    assert error.usage is None
+
+
+@pytest.mark.asyncio
+async def test_a_proxy_that_knows_no_way(monkeypatch):
+    """It was asked for one, and the provider for nothing."""
+    asked: list[bytes] = []
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(accept, "127.0.0.1", 0) as proxy:
+        port = proxy.sockets[0].getsockname()[1]
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
+        monkeypatch.delenv("https_proxy", raising=False)
+        error = await ask_at("https://models.invalid/v1", PATIENT)
+    assert asked[0].startswith(b"CONNECT models.invalid:443")
     assert isinstance(error, ConnectionLost)
     assert error.usage is None
 

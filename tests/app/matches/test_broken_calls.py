@@ -1,0 +1,67 @@
+"""Calls that broke: what they may have cost is on the bill, and what they said is not lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.matches.owning import run
+from tests.support.model_server import Behaviour, Cuts, FailsInStream, Hangs, ModelServer, Moment
+from tests.support.team_matches import furnish, hurry, playing, solo
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch)
+
+
+@pytest.fixture(name="folder")
+def furnished(tmp_path: Path, sqlite_template: Path) -> Path:
+    """A folder for the services."""
+    return furnish(tmp_path, sqlite_template)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome"),
+    [
+        (Cuts(Moment.BEFORE_HEADERS), "connection_lost"),
+        (Cuts(Moment.BEFORE_HEADERS, is_rude=True), "connection_lost"),
+        (Hangs(), "timed_out"),
+    ],
+    ids=str,
+)
+def test_what_was_sent_and_lost_counts_against_the_budget(
+    behaviour: Behaviour, outcome: str, folder: Path
+) -> None:
+    async def main() -> None:
+        team = solo(retries=4, budget={"calls": 1}, selector={"timeout": 1.0})
+        async with (
+            ModelServer(behaviour) as server,
+            playing(server, folder, teams={"own.toml": team}) as play,
+        ):
+            match_id = await play.start("team:own")
+            assert "0 of its calls are left" in await play.paused(match_id)
+            (row,) = await play.calls(match_id)
+            assert len(server.requests) == 1
+            assert (row.outcome, row.is_estimated) == (outcome, True)
+            # As many as it may write at most.
+            assert row.completion_tokens == server.requests[0].body["max_tokens"]
+
+    run(main())
+
+
+def test_a_request_that_is_refused_in_the_middle_of_a_reply_is_on_the_bill(folder: Path) -> None:
+    async def main() -> None:
+        refused = FailsInStream(400, content="I have thought for long")
+        async with (
+            ModelServer(refused) as server,
+            playing(server, folder, teams={"own.toml": solo()}) as play,
+        ):
+            match_id = await play.start("team:own")
+            assert "refuses the request (400)" in await play.paused(match_id)
+            (row,) = await play.calls(match_id)
+            assert (row.outcome, row.is_estimated) == ("not_accepted", True)
+            assert row.completion_tokens == server.requests[0].body["max_tokens"]
+
+    run(main())
