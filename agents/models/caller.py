@@ -27,6 +27,7 @@ from agents.models.errors import (
     ProviderFault,
     ProviderSilent,
     RateLimited,
+    RecordingBroken,
     RequestRefused,
     ServerFault,
 )
@@ -210,7 +211,10 @@ class ModelCaller:
             if isinstance(error, ProviderFault) and (now := self._now()) > at:
                 call.excuse(at, now)  # before it is stored, which may take its time
             outcome = _outcome_of_error(error)
-            if outcome is not None:
+            if isinstance(error, RecordingBroken) and (came := error.reply) is not None:
+                # It is there, and was paid for: who goes on later finds it in the ledger.
+                await write_down(_outcome_of_reply(came), came.usage, str(error), came)
+            elif outcome is not None:
                 usage = error.usage or Usage()
                 if usage.is_estimated:
                     usage = self._most(call.request)

@@ -22,11 +22,11 @@ asked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from agents.errors import AgentError
-from agents.models.model import Usage
+from agents.models.model import ModelReply, Usage
 from engine.errors import shown
 
 
@@ -184,6 +184,8 @@ class RecordingBroken(ModelError):
     reason: str
     #: Which line is wrong, counted from 1; 0: none in particular.
     line: int = 0
+    #: What came, and was paid for, but could not be recorded.
+    reply: ModelReply | None = field(default=None, repr=False)
 
     is_lasting = True
 

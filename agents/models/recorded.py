@@ -86,27 +86,30 @@ class Recorder:
             reply = await self._model.ask(request, hear)
         except ModelError as error:
             if type(error).__name__ in _ERRORS:
-                answer = {"error": self._from_error(error)}
-                await self._write(request, pieces, answer, error.usage)
+                await self._write(request, pieces, error)
             raise
-        await self._write(request, pieces, {"reply": _from_reply(reply)}, reply.usage)
+        await self._write(request, pieces, reply)
         return reply
 
     async def _write(
-        self, request: ModelRequest, pieces: list[str], answer: dict[str, Any], usage: Usage | None
+        self, request: ModelRequest, pieces: list[str], answer: ModelReply | ModelError
     ) -> None:
         line = {
             "version": _VERSION,
             "digest": request.digest,
             "request": request.content,
             "heard": [self._without_secrets(piece) for piece in pieces],
-            **answer,
         }
+        if isinstance(answer, ModelReply):
+            line["reply"] = _from_reply(answer)
+        else:
+            line["error"] = self._from_error(answer)
         data = json.dumps(line, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
         try:
             await asyncio.to_thread(_append, self._file, data)
         except RecordingBroken as error:
-            error.usage = usage  # the call was paid for
+            error.usage = answer.usage  # the call was paid for
+            error.reply = answer if isinstance(answer, ModelReply) else None
             raise
 
     def _from_error(self, error: ModelError) -> dict[str, Any]:

@@ -297,6 +297,17 @@ async def test_a_call_that_could_not_be_recorded_was_paid_for_all_the_same():
     assert world.rows[0].cost_usd == COST
 
 
+async def test_a_reply_that_could_not_be_recorded_is_not_paid_for_again():
+    world = World(RecordingBroken("f", "disk full", reply=REPLY))
+    with pytest.raises(RecordingBroken):
+        await world.call()
+    assert world.outcomes == ["ok"]
+    assert (world.rows[0].cost_usd, world.rows[0].reply) == (COST, REPLY)
+    assert "disk full" in world.rows[0].error
+    assert await world.call() == REPLY
+    assert len(world.asked) == 1
+
+
 async def test_a_mistake_of_ours_is_written_down():
     world = World(ZeroDivisionError("secret"))
     with pytest.raises(ZeroDivisionError):

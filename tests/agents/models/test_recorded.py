@@ -410,7 +410,7 @@ def test_a_full_disk_leaves_no_half_line_and_the_call_is_known_to_be_paid(file):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert isinstance(error, RecordingBroken)
-    assert error.usage == USAGE
+    assert (error.usage, error.reply) == (USAGE, REPLY)
     assert file.read_bytes() == before
 
 

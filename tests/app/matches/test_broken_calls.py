@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.app.matches.owning import run
-from tests.support.model_server import Behaviour, Cuts, FailsInStream, Hangs, ModelServer, Moment
-from tests.support.team_matches import furnish, hurry, playing, solo
+from tests.support.model_server import (
+    Asked,
+    Behaviour,
+    Cuts,
+    FailsInStream,
+    Hangs,
+    ModelServer,
+    Moment,
+)
+from tests.support.team_matches import GOOD, furnish, hurry, playing, solo
 
 
 @pytest.fixture(autouse=True)
@@ -63,5 +71,29 @@ def test_a_request_that_is_refused_in_the_middle_of_a_reply_is_on_the_bill(folde
             (row,) = await play.calls(match_id)
             assert (row.outcome, row.is_estimated) == ("not_accepted", True)
             assert row.completion_tokens == server.requests[0].body["max_tokens"]
+
+    run(main())
+
+
+def test_a_reply_that_could_not_be_recorded_is_used_all_the_same(folder: Path) -> None:
+    async def main() -> None:
+        file = folder / "calls.jsonl"
+
+        def script(_: Asked) -> Behaviour:
+            file.write_bytes(b"half a line of somebody else")
+            return GOOD
+
+        async with (
+            ModelServer(script) as server,
+            playing(server, folder, teams={"own.toml": solo()}, record_file=file) as play,
+        ):
+            match_id = await play.start("team:own")
+            assert "its last line is not whole" in await play.paused(match_id)
+            file.write_bytes(b"")
+            await play.resume(match_id)
+            await play.ended(match_id)
+            (row,) = await play.calls(match_id)
+            assert (row.outcome, len(server.requests)) == ("ok", 1)
+            assert "its last line is not whole" in row.error
 
     run(main())
