@@ -24,6 +24,7 @@ from agents.timekeeping import now
 from app.http.dependencies import Check
 from app.matches.ledger import MatchLedger
 from app.matches.match import Match
+from app.matches.paid_calls import PaidCalls
 from app.matches.runner import Runner
 from app.matches.service import MatchService
 from app.metrics import Metrics
@@ -124,7 +125,7 @@ async def open_services(
             metrics.published(changes)
             feed.committed(changes)
 
-        writer = Writer(database, published)
+        writer, paid = Writer(database, published), PaidCalls()
         runner = Runner(
             database,
             writer,
@@ -132,7 +133,7 @@ async def open_services(
             catalogue,
             metrics,
             concurrent=settings.concurrent_matches,
-            ledger=partial(_match_ledger, database, metrics),
+            ledger=partial(_match_ledger, database, metrics, paid),
             say=feed.say,
         )
         matches = MatchService(
@@ -178,12 +179,15 @@ async def open_services(
                 )
             finally:
                 await stop_playing()
+                await paid.aclose()
                 await feed.aclose()
                 await _end(writing, *background)
 
 
-def _match_ledger(database: Database, metrics: Metrics, match: Match) -> MatchLedger:
-    return MatchLedger(match.id, match.budget, database, metrics.called)
+def _match_ledger(
+    database: Database, metrics: Metrics, paid: PaidCalls, match: Match
+) -> MatchLedger:
+    return MatchLedger(match.id, match.budget, database, metrics.called, paid)
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:

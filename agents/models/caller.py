@@ -279,7 +279,9 @@ async def _finished(recording: Awaitable[None], cancelled: BaseException | None)
             await _last_words(task, error)
         raise
     finally:
-        task.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
 
 
 async def _last_words(task: asyncio.Future[None], cancelled: BaseException) -> None:

@@ -99,7 +99,11 @@ class Ledger(Protocol):
         """
 
     async def record(self, call: ModelCall, reservation: Reservation) -> None:
-        """Write a call down, durably, and settle what was reserved for it."""
+        """Write a call down, durably, and settle what was reserved for it.
+
+        Whoever cannot wait for it cancels this, and has to do no more: what becomes of the call is
+        the ledger's business then.
+        """
 
 
 class MemoryLedger:

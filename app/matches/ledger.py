@@ -22,6 +22,7 @@ from agents.models.ledger import CallOutcome, ModelCall, Question
 from agents.models.model import ModelReply, ReplyForm, Usage
 from agents.timekeeping import now
 from app.matches.events import dumps, milliseconds
+from app.matches.paid_calls import PaidCalls
 from app.persistence.database import Database
 from app.persistence.errors import StorageUnavailable
 from app.persistence.ledger import append, billed_of, calls_of_ply
@@ -50,11 +51,13 @@ class MatchLedger:
         budget: Budget,
         database: Database,
         called: Callable[[ModelCallRecord], None],
+        paid: PaidCalls | None = None,
     ) -> None:
-        """`called` is told of each call once it is stored."""
+        """`called` is told of each call once it is stored; `paid` sees to it that it will be."""
         self._match_id = match_id
         self._database = database
         self._called = called
+        self._paid = paid or PaidCalls()
         self._whole = Account(budget)
         self._sides = {color: Account(Budget()) for color in Color}
         self._opening = asyncio.Lock()
@@ -120,14 +123,17 @@ class MatchLedger:
     async def record(
         self, color: Color, ply_number: int, call: ModelCall, reservation: Reservation
     ) -> None:
-        """Store a call, however long the database is out of reach."""
+        """Store a call, however long the database is out of reach, and whoever is given up."""
         record = self._record(color, ply_number, call)
         reservation.settle(call.spending)
+        await self._paid.store(record, self._store(record, call))
+
+    async def _store(self, record: ModelCallRecord, call: ModelCall) -> None:
         await self._patiently(
             lambda: self._database.write(lambda connection: append(connection, record))
         )
         self._called(record)
-        if call.reply is not None and call.outcome.is_reply and ply_number == self._ply:
+        if call.reply is not None and call.outcome.is_reply and record.ply_number == self._ply:
             self._replies[_key(record)] = call.reply
 
     async def _patiently(self, work: Callable[[], Awaitable[T]]) -> T:

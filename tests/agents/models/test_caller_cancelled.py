@@ -25,10 +25,16 @@ class SlowLedger(MemoryLedger):
         super().__init__()
         self.error = error
         self.begun, self.go = asyncio.Event(), asyncio.Event()
+        self.is_left = False
 
     async def record(self, call: ModelCall, reservation: Reservation) -> None:
         self.begun.set()
-        await self.go.wait()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            self.is_left = True
+            raise
         if self.error is not None:
             raise self.error
         await super().record(call, reservation)
@@ -81,6 +87,7 @@ async def test_a_slow_ledger_does_not_hold_up_a_cancellation_for_ever(monkeypatc
     world = World(hanging(asked), ledger=SlowLedger())
     error = await cancelled(world, asked)
     assert "not written down in time" in error.__notes__[0]
+    assert world.ledger.is_left  # it was told, and nothing of it goes on
     assert world.reserved == 0
     assert world.ledger._account.spent_calls == 1  # what it cost is gone all the same
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
+from structlog.testing import capture_logs
 
+from app.matches.commands import Abort
+from app.persistence.errors import StorageUnavailable
+from app.persistence.ledger import append
+from app.persistence.records import ModelCallRecord
 from tests.app.matches.owning import run
 from tests.support.model_server import (
     Asked,
@@ -16,7 +24,8 @@ from tests.support.model_server import (
     ModelServer,
     Moment,
 )
-from tests.support.team_matches import GOOD, furnish, hurry, playing, solo
+from tests.support.processes import until
+from tests.support.team_matches import GOOD, MODEL, furnish, hurry, playing, solo
 
 
 @pytest.fixture(autouse=True)
@@ -95,5 +104,56 @@ def test_a_reply_that_could_not_be_recorded_is_used_all_the_same(folder: Path) -
             (row,) = await play.calls(match_id)
             assert (row.outcome, len(server.requests)) == ("ok", 1)
             assert "its last line is not whole" in row.error
+
+    run(main())
+
+
+class Storage:
+    """The table of calls, which may be out of reach."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_there = False
+        monkeypatch.setattr("app.matches.ledger.append", self._append)
+        monkeypatch.setattr("app.matches.ledger.FIRST_PAUSE", timedelta(milliseconds=5))
+        # Nobody waits for it.
+        monkeypatch.setattr("agents.models.caller._LAST_WORDS", timedelta(0))
+
+    def _append(self, connection: Connection, call: ModelCallRecord) -> None:
+        if not self.is_there:
+            raise StorageUnavailable("it is away")
+        append(connection, call)
+
+
+def test_a_call_that_was_given_up_is_stored_when_the_database_is_back(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        storage = Storage(monkeypatch)
+        async with ModelServer(Hangs()) as server, playing(server, folder) as play:
+            match_id = await play.start("solo:default")
+            await server.received(1)
+            await play.command(match_id, Abort())
+            await until(lambda: play.services.runner.running == 0)
+            assert await play.calls(match_id) == []
+            storage.is_there = True
+            while not (calls := await play.calls(match_id)):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert [each.outcome for each in calls] == ["cancelled"]
+
+    run(main())
+
+
+def test_a_call_that_cannot_be_stored_before_the_end_is_logged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        Storage(monkeypatch)
+        with capture_logs() as logs:
+            async with ModelServer(Hangs()) as server, playing(server, folder) as play:
+                match_id = await play.start("solo:default")
+                await server.received(1)
+        (told,) = [each for each in logs if each["event"] == "model call not written down"]
+        assert (told["match_id"], told["role"], told["model"]) == (match_id, "solo", MODEL)
+        assert (told["outcome"], len(told["request_digest"])) == ("cancelled", 64)
 
     run(main())
