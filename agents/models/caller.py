@@ -121,7 +121,8 @@ class ModelCaller:
         if paid is not None:
             return paid
         provider = request.model.partition("/")[0]
-        call = _Call(self._model(request, provider), request, question, ledger, heard, excuse)
+        model = self._model(request, provider)
+        call = _Call(provider, model, request, question, ledger, heard, excuse)
         worst = self.worst(request)
         slow = 0
         for retry in count():
@@ -173,6 +174,7 @@ class ModelCaller:
     async def _made(self, call: _Call, retry: int, reservation: Reservation) -> ModelReply:
         """Make the call once, and write down how it went."""
         at, began = self._now(), self._clock()
+        again = _Again(lambda: self._wait_for_turn(call.provider, call.excuse), self._clock)
 
         async def write_down(
             outcome: CallOutcome,
@@ -181,7 +183,8 @@ class ModelCaller:
             reply: ModelReply | None = None,
             cancelled: BaseException | None = None,
         ) -> None:
-            took = timedelta(seconds=self._clock() - began) if reply is None else reply.latency
+            took = timedelta(seconds=self._clock() - began) - again.waited
+            took = took if reply is None else reply.latency
             cost = self._prices.cost(call.request.model, usage)
             row = ModelCall(
                 question=call.question,
@@ -202,8 +205,10 @@ class ModelCaller:
                 reservation.settle(row.spending)  # it was spent, stored or not
 
         try:
-            reply = await call.model.ask(call.request, call.heard)
+            reply = await call.model.ask(call.request, call.heard, again)
         except asyncio.CancelledError as error:
+            if again.is_waiting:
+                raise  # all that was sent was turned away
             usage = getattr(error, "usage", None) or self._most(call.request)
             await write_down(CallOutcome.CANCELLED, usage, "it was given up", cancelled=error)
             raise
@@ -221,11 +226,13 @@ class ModelCaller:
                 await write_down(outcome, usage, str(error))
             raise
         except Exception as error:
+            if again.is_waiting:
+                raise
             # Nobody expected it, and nobody knows what it has cost.
             usage, why = self._most(call.request), f"unexpected: {type(error).__name__}"
             await write_down(CallOutcome.BROKEN, usage, why)
             raise
-        if (whole := at + reply.latency) + NOT_WORTH_A_WORD < (now := self._now()):
+        if (whole := at + again.waited + reply.latency) + NOT_WORTH_A_WORD < (now := self._now()):
             call.excuse(whole, now)  # all was said, and the server only did not come to its end
         await write_down(_outcome_of_reply(reply), reply.usage, reply.refusal, reply)
         return reply
@@ -258,12 +265,29 @@ class ModelCaller:
 class _Call:
     """What stays the same from try to try."""
 
+    provider: str
     model: Model
     request: ModelRequest
     question: Question
     ledger: Ledger
     heard: Heard
     excuse: Excuse
+
+
+class _Again:
+    """Waits for the rate limit before each request of a try but the first."""
+
+    def __init__(self, wait: Callable[[], Awaitable[object]], clock: Callable[[], float]) -> None:
+        self._wait = wait
+        self._clock = clock
+        self.waited = _NO_TIME
+        self.is_waiting = False
+
+    async def __call__(self) -> None:
+        since, self.is_waiting = self._clock(), True
+        await self._wait()
+        self.is_waiting = False
+        self.waited += timedelta(seconds=self._clock() - since)
 
 
 async def _finished(recording: Awaitable[None], cancelled: BaseException | None) -> None:

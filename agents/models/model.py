@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -134,13 +134,20 @@ class ModelReply:
 
 #: Called with the words of a reply as they arrive.
 Heard = Callable[[str], None]
+#: Awaited before one more request is sent for the same reply.
+Again = Callable[[], Awaitable[None]]
+
+
+async def at_once() -> None:
+    """Let one more request be sent."""
 
 
 class Model(Protocol):
     """Whoever answers requests."""
 
-    async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         """Return the reply to one request, made once: nothing is tried again here.
 
+        Only where a server cannot read it, it is made in other words, when `again` has returned.
         Raises `ModelError`.
         """

@@ -22,7 +22,7 @@ from agents.models.errors import (
     ProviderSilent,
 )
 from agents.models.event_stream import MAX_EVENT_BYTES, Event, EventStream, EventTooLarge
-from agents.models.model import Heard, ModelReply, ModelRequest
+from agents.models.model import Again, Heard, ModelReply, ModelRequest, at_once
 from agents.models.pace import Pace
 from agents.models.partial_reply import MalformedChunk, PartialReply
 from agents.models.providers import Provider
@@ -55,10 +55,11 @@ class OpenAiChat:
         if self._client is not None:
             await self._client.close()
 
-    async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         """Return the reply to one request; it is made again only where the server cannot read it.
 
-        Raises `ModelError`, which has in `usage` what was spent for nothing.
+        What `again` takes is no part of the request's time. Raises `ModelError`, which has in
+        `usage` what was spent for nothing.
         """
         client = await self._ready(request)
         model = request.model.partition("/")[2]
@@ -77,6 +78,7 @@ class OpenAiChat:
                     # If nothing helped, the first complaint that we did not understand is the one.
                     raise exchange.failed(unnamed or answer) from None
                 dialect = easier
+                await exchange.wait(again)
             else:
                 self._dialects[model] = dialect
                 return reply
@@ -144,6 +146,12 @@ class _Exchange:
         ended_at = self._whole_at or self._loop.time()
         latency = timedelta(seconds=ended_at - self._began_at)
         return self._without_secrets(partial.reply(latency, dialect.form_of(self._request)))
+
+    async def wait(self, again: Again) -> None:
+        """Wait until it may be sent once more; meanwhile its time stands still."""
+        since = self._loop.time()
+        await again()
+        self._began_at += self._loop.time() - since
 
     def failed(self, answer: ErrorAnswer) -> ModelError:
         """Return the typed error for an answer that was one."""

@@ -32,7 +32,17 @@ from agents.models.errors import (
     RequestRefused,
     ServerFault,
 )
-from agents.models.model import Heard, Model, ModelReply, ModelRequest, ReplyForm, Usage, digest_of
+from agents.models.model import (
+    Again,
+    Heard,
+    Model,
+    ModelReply,
+    ModelRequest,
+    ReplyForm,
+    Usage,
+    at_once,
+    digest_of,
+)
 from agents.models.secrecy import without
 
 _VERSION = 1
@@ -74,7 +84,7 @@ class Recorder:
         """Raise `RecordingBroken` for a file that cannot be written."""
         _append(file, b"")
 
-    async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         """Return what the model replies; raises what it raises, and `RecordingBroken`."""
         pieces: list[str] = []
 
@@ -83,7 +93,7 @@ class Recorder:
             heard(words)
 
         try:
-            reply = await self._model.ask(request, hear)
+            reply = await self._model.ask(request, hear, again)
         except ModelError as error:
             if type(error).__name__ in _ERRORS:
                 await self._write(request, pieces, error)
@@ -153,7 +163,7 @@ class Recording:
             self._answers.setdefault(digest, deque()).append(answer)
             self._requests.setdefault(digest, data["request"])
 
-    async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         """Return the recorded reply, or raise the recorded error, or `RecordingMismatch`."""
         await asyncio.sleep(0)  # those who ask at the same time are still asked in turn
         answers = self._answers.get(request.digest)

@@ -16,7 +16,16 @@ from agents.models.breaker import CircuitBreakers
 from agents.models.budget import Budget
 from agents.models.caller import ModelCaller
 from agents.models.ledger import MemoryLedger, ModelCall, Question
-from agents.models.model import Heard, Message, ModelReply, ModelRequest, Role, Usage
+from agents.models.model import (
+    Again,
+    Heard,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Role,
+    Usage,
+    at_once,
+)
 from agents.models.pricing import Prices
 
 PRICES = Prices.load()
@@ -43,6 +52,8 @@ class World:
         self.time = 0.0
         self.script = list(script)
         self.takes = takes
+        #: How often a request has to be sent in other words.
+        self.rewordings = 0
         self.asked: list[ModelRequest] = []
         self.sleeps: list[float] = []
         self.excused: list[tuple[float, float]] = []
@@ -70,8 +81,11 @@ class World:
         if self.limit_takes:
             self.time += self.limit_takes.pop(0)
 
-    async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         self.asked.append(request)
+        for _ in range(self.rewordings):
+            self.time += self.takes
+            await again()
         step = self.script.pop(0)
         heard(f"word {len(self.asked)}")
         self.time += self.takes

@@ -423,6 +423,25 @@ async def test_a_wait_that_nobody_notices_is_not_worth_a_word():
     assert world.excused == []
 
 
+async def test_each_request_of_a_call_takes_its_turn():
+    """A server that does not take a parameter is asked again, and counts that, too."""
+    world = World(replace(REPLY, latency=seconds(6)))
+    world.rewordings, world.limit_takes = 2, [1, 10, 20]
+    await world.call()
+    assert world.acquired == ["openai"] * 3
+    # Waits for the limit, and nothing else.
+    assert world.excused == [(0, 1), (3, 13), (15, 35)]
+    assert world.outcomes == ["ok"]
+
+
+async def test_waits_between_requests_are_no_part_of_a_try():
+    world = World(RequestRefused("openai", 400, "no"))
+    world.rewordings, world.limit_takes = 1, [0, 50]
+    with pytest.raises(RequestRefused):
+        await world.call()
+    assert world.rows[0].latency == seconds(4)
+
+
 async def test_a_fault_is_excused_before_it_is_stored():
     """A database that takes its time must not let the flag fall for a provider's silence."""
     world = World(ServerFault("openai", 500), REPLY)

@@ -142,6 +142,23 @@ async def test_who_is_cancelled_while_he_waits_makes_no_call():
     assert world.reserved == 0
 
 
+async def test_who_is_cancelled_before_the_next_request_has_spent_nothing():
+    """What was sent before was turned away."""
+    waiting = asyncio.Event()
+    world = World(REPLY)
+    world.rewordings = 1
+
+    async def acquire(_provider: str) -> None:
+        if world.asked:
+            waiting.set()
+            await asyncio.Event().wait()
+
+    world.acquire = acquire
+    await cancelled(world, waiting)
+    assert world.rows == []
+    assert world.reserved == 0
+
+
 async def test_who_is_cancelled_in_a_pause_gives_back_what_was_set_aside():
     world = World(ServerFault("openai", 500))
     pausing = asyncio.Event()

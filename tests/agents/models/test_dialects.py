@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -252,6 +254,23 @@ async def test_everything_at_once():
         "model", "messages", "stream", "max_completion_tokens", "reasoning_effort",
     }  # fmt: skip
     assert (count, len(chat.requests)) == (7, 8)
+
+
+@pytest.mark.asyncio
+async def test_every_request_but_the_first_waits_for_its_turn():
+    sent: list[int] = []
+    async with chat_with(Refuses(("response_format", "seed"), ANSWERS)) as chat:
+
+        async def again() -> None:
+            sent.append(len(chat.requests))
+            await asyncio.sleep(0.5)
+
+        # The waits are longer than all may take.
+        request = replace(STRUCTURED, seed=1, timeout=timedelta(seconds=1))
+        await chat.model.ask(PLAIN, print)  # connected
+        reply = await chat.model.ask(request, print, again)
+    assert sent == [2, 3, 4]
+    assert reply.latency < timedelta(seconds=1)
 
 
 OPENAI = Dialect.hoped_for(KNOWN_PROVIDERS["openai"])

@@ -33,6 +33,7 @@ from agents.models.errors import (
     ServerFault,
 )
 from agents.models.model import (
+    Again,
     Heard,
     Message,
     Model,
@@ -42,6 +43,7 @@ from agents.models.model import (
     ReplySchema,
     Role,
     Usage,
+    at_once,
 )
 from agents.models.recorded import Recorder, Recording
 from tests.support.postgres import ROOT
@@ -75,7 +77,7 @@ class Script:
         self.answers = deque(answers)
         self.pieces = PIECES if pieces is None else pieces
 
-    async def ask(self, request: ModelRequest, heard: Heard) -> ModelReply:
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         for words in self.pieces:
             heard(words)
         await asyncio.sleep(0)
@@ -215,7 +217,7 @@ def test_what_is_no_answer_is_not_recorded(file, error):
 
 def test_a_call_that_was_given_up_is_not_recorded(file):
     class Hanging:
-        async def ask(self, _request: ModelRequest, _heard: Heard) -> ModelReply:
+        async def ask(self, _request: ModelRequest, _heard: Heard, _again: Again) -> ModelReply:
             raise asyncio.CancelledError
 
     async def run() -> None:
@@ -383,7 +385,7 @@ def test_keys_do_not_get_into_the_file(file):
 def test_a_key_that_a_model_says_does_not_get_into_the_file(file):
     async def main() -> None:
         class Tells:
-            async def ask(self, request, heard):
+            async def ask(self, request, heard, again):
                 heard("it is sk-secret")
                 return replace(REPLY, text="it is ***")  # as the client has it
 
@@ -423,7 +425,7 @@ from agents.models.model import ModelReply, ModelRequest, Usage
 from agents.models.recorded import Recorder
 
 class Model:
-    async def ask(self, request, heard):
+    async def ask(self, request, heard, again):
         return ModelReply(request.model + "x" * 300_000, Usage(), timedelta(0))
 
 async def main(file, name):
