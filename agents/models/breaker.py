@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,18 +42,28 @@ class CircuitBreaker:
         self._faults = 0
         self._last = ""  # the last fault, in words
         self._opened_at: float | None = None
-        self._is_probed = False
+        self._probe: asyncio.Event | None = None  # set when it is over
 
     @property
     def is_open(self) -> bool:
         """Whether the provider is left alone, but for one call that may try."""
         return self._opened_at is not None
 
+    @property
+    def is_probed(self) -> bool:
+        """Whether somebody is finding out if the provider is back."""
+        return self._probe is not None
+
+    async def probe_over(self) -> None:
+        """Wait until nobody is finding out any more."""
+        while self._probe is not None:
+            await self._probe.wait()
+
     def check(self) -> None:
         """Raise `CircuitOpen` if no call may be made now."""
         if self._opened_at is None:
             return
-        if self._is_probed:
+        if self.is_probed:
             # How long the probe takes nobody knows; its end may be the end of this, too.
             raise CircuitOpen(self.provider, PROBING, self._last)
         left = self._opened_at + self._cool_down - self._clock()
@@ -60,16 +71,25 @@ class CircuitBreaker:
             raise CircuitOpen(self.provider, timedelta(seconds=left), self._last)
 
     @contextmanager
-    def trial(self, *, counts: bool = True) -> Iterator[None]:
+    def trial(self, *, counts: bool = True) -> Iterator[Callable[[], None]]:
         """Make one call inside; how it ends decides what becomes of the next. May be `CircuitOpen`.
 
-        While the circuit is open, one at a time may try. One that does not count opens no circuit.
+        While the circuit is open, one at a time may try. What is yielded is to be called when the
+        provider speaks: others need not wait for the end of what it says. A call that does not
+        count opens no circuit.
         """
         self.check()
         is_probe = self._opened_at is not None
-        self._is_probed = is_probe
+        probe = asyncio.Event()
+        if is_probe:
+            self._probe = probe
+
+        def speaks() -> None:
+            if self._probe is probe:
+                self._close()
+
         try:
-            yield
+            yield speaks
         except RateLimited:
             raise
         except ProviderFault as fault:
@@ -83,8 +103,8 @@ class CircuitBreaker:
         else:
             self._close()
         finally:
-            if is_probe:
-                self._is_probed = False
+            if self._probe is probe:
+                self._end_probe()
 
     def _count_fault(self, *, is_probe: bool) -> None:
         if self._opened_at is None:
@@ -97,6 +117,12 @@ class CircuitBreaker:
     def _close(self) -> None:
         self._faults = 0
         self._opened_at = None
+        self._end_probe()
+
+    def _end_probe(self) -> None:
+        if self._probe is not None:
+            self._probe.set()
+            self._probe = None
 
 
 class CircuitBreakers:

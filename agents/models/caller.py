@@ -11,7 +11,7 @@ import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 
@@ -131,10 +131,11 @@ class ModelCaller:
             try:
                 if self._is_replay:
                     return await self._made(call, retry, reservation)
-                self._breakers.of(provider).check()
+                await self._wait_for_probe(provider, excuse)
                 began = await self._wait_for_turn(provider, excuse)
-                with self._breakers.of(provider).trial(counts=retry < _COUNTED):
-                    return await self._made(call, retry, reservation)
+                began = await self._wait_for_probe(provider, excuse) or began
+                with self._breakers.of(provider).trial(counts=retry < _COUNTED) as speaks:
+                    return await self._made(call.heard_by(speaks), retry, reservation)
             except ProviderFault as fault:
                 slow += isinstance(fault, ProviderSilent) and not fault.is_hurried
                 is_last = retry >= (self._retries if retries is None else retries)
@@ -165,6 +166,17 @@ class ModelCaller:
         if model is None:
             raise ModelNotConfigured(request.model, "no such provider is set up")
         return model
+
+    async def _wait_for_probe(self, provider: str, excuse: Excuse) -> datetime | None:
+        """Wait while another call finds out whether the provider is back, excused.
+
+        Returns until when it is, if there was one. Raises `CircuitOpen`.
+        """
+        breaker, until = self._breakers.of(provider), None
+        while breaker.is_probed:
+            _, until = await excused_wait(breaker.probe_over(), excuse, self._now)
+        breaker.check()
+        return until
 
     async def _wait_for_turn(self, provider: str, excuse: Excuse) -> datetime:
         """Wait for the rate limit, excused; returns until when it is."""
@@ -272,6 +284,15 @@ class _Call:
     ledger: Ledger
     heard: Heard
     excuse: Excuse
+
+    def heard_by(self, speaks: Callable[[], None]) -> _Call:
+        """Return the call of somebody who is told when there are words, too."""
+
+        def heard(words: str) -> None:
+            speaks()
+            self.heard(words)
+
+        return replace(self, heard=heard)
 
 
 class _Again:

@@ -65,6 +65,12 @@ def told(log: Path, pid: int | None = None) -> list[str]:
     return [text for number, text in lines if pid is None or int(number) == pid]
 
 
+async def steps_of_the_loop(number: int) -> None:
+    """Let everybody run so many times."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
 async def until(condition: Callable[[], object]) -> None:
     """Wait for what no event tells: that another process has come so far."""
     while not condition():  # noqa: ASYNC110

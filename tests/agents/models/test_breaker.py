@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -152,6 +153,43 @@ def test_a_probe_that_is_too_many_leaves_the_next_to_try(breaker, clock):
     assert not is_refused(breaker)
     succeed(breaker)
     assert not breaker.is_open
+
+
+def test_words_close_it_before_the_probe_has_ended(breaker, clock):
+    open_circuit(breaker, clock)
+    with breaker.trial() as speaks:
+        assert breaker.is_probed
+        speaks()
+        assert not breaker.is_open
+        assert not breaker.is_probed
+        for _ in range(3):
+            fail(breaker)
+        speaks()  # what was closed is over: this says nothing about the faults since then
+        assert breaker.is_open
+
+
+def test_words_of_who_is_no_probe_do_not_make_up_for_faults(breaker):
+    fail(breaker)
+    fail(breaker)
+    with suppress(ServerFault), breaker.trial() as speaks:
+        speaks()
+        raise ServerFault("p", 500)
+    assert breaker.is_open
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("ending", [succeed, fail])
+async def test_the_end_of_a_probe_can_be_waited_for(breaker, clock, ending):
+    await breaker.probe_over()  # at once, where there is none
+    open_circuit(breaker, clock)
+    with suppress(ServerFault), breaker.trial():
+        waiting = [asyncio.create_task(breaker.probe_over()) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert not any(each.done() for each in waiting)
+        if ending is fail:
+            raise ServerFault("p", 500)
+    await asyncio.gather(*waiting)
+    assert breaker.is_open is (ending is fail)
 
 
 @pytest.mark.asyncio

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -40,6 +41,7 @@ from tests.agents.models.calls import (
     World,
     seconds,
 )
+from tests.support.processes import steps_of_the_loop
 
 pytestmark = pytest.mark.asyncio
 
@@ -493,20 +495,52 @@ async def test_an_open_circuit_is_left_to_whoever_plays():
     assert world.sleeps == [0, 0]
 
 
-async def test_a_circuit_that_is_probed_is_waited_for():
-    world = World(REPLY, threshold=1, chance=lambda: 0.0)
+@pytest.mark.parametrize("speaks_first", [True, False])
+async def test_a_probe_of_somebody_else_is_waited_for_and_costs_no_try(speaks_first):
+    world = World(REPLY, threshold=1, retries=0)
     breaker = world.caller._breakers.of("openai")
-    check, refusals = breaker.check, [CircuitOpen("openai", seconds(1))] * 2
+    with pytest.raises(ServerFault), breaker.trial():
+        raise ServerFault("openai", 500)
+    world.time += 30
+    with breaker.trial() as speaks:
+        call = asyncio.create_task(world.call())
+        await steps_of_the_loop(20)
+        assert world.asked == []
+        if speaks_first:
+            speaks()
+            assert await call == REPLY
+    assert await call == REPLY
+    assert (world.sleeps, world.rows[-1].retry) == ([], 0)
 
-    def probed_for_a_while() -> None:
-        if refusals:
-            raise refusals.pop()
-        check()
 
-    breaker.check = probed_for_a_while
-    assert await world.call() == REPLY
-    assert world.sleeps == [1, 1]
-    assert world.rows[-1].retry == 2
+async def test_a_probe_that_fails_lets_the_others_go():
+    world = World(REPLY, threshold=1)
+    breaker = world.caller._breakers.of("openai")
+    with pytest.raises(ServerFault), breaker.trial():
+        raise ServerFault("openai", 500)
+    world.time += 30
+    with suppress(ServerFault), breaker.trial():
+        call = asyncio.create_task(world.call())
+        await steps_of_the_loop(20)
+        raise ServerFault("openai", 500)
+    with pytest.raises(CircuitOpen) as error:
+        await call
+    assert error.value.retry_after == seconds(30)
+    assert (world.asked, world.acquired, world.reserved) == ([], [], 0)
+
+
+async def test_after_a_probe_that_was_given_up_one_of_those_who_wait_tries():
+    world = World(REPLY, REPLY, threshold=1)
+    breaker = world.caller._breakers.of("openai")
+    with pytest.raises(ServerFault), breaker.trial():
+        raise ServerFault("openai", 500)
+    world.time += 30
+    with suppress(asyncio.CancelledError), breaker.trial():
+        calls = [asyncio.create_task(world.call()) for _ in range(2)]
+        await steps_of_the_loop(20)
+        raise asyncio.CancelledError
+    assert await asyncio.gather(*calls) == [REPLY, REPLY]
+    assert not breaker.is_open
 
 
 async def test_a_circuit_that_does_not_close_is_an_error_that_says_when():

@@ -22,7 +22,7 @@ from agents.uci.pool import UciPool
 from agents.uci.process import SearchResult, UciProcess
 from agents.uci.program import find_stockfish
 from engine import Clock, Position, TimeControl
-from tests.support.processes import program, run, survivors, told, until
+from tests.support.processes import program, run, steps_of_the_loop, survivors, told, until
 from tests.support.uci_engine import MOODS
 
 START = Turn(Position.start())
@@ -49,11 +49,6 @@ async def hold(pool: UciPool, come: asyncio.Event, leave: asyncio.Event) -> UciP
         come.set()
         await leave.wait()
         return process
-
-
-async def steps_of_the_loop(number: int) -> None:
-    for _ in range(number):
-        await asyncio.sleep(0)
 
 
 async def settle() -> None:
