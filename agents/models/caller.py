@@ -137,7 +137,7 @@ class ModelCaller:
                 with self._breakers.of(provider).trial(counts=retry < _COUNTED) as speaks:
                     return await self._made(call.heard_by(speaks), retry, reservation)
             except ProviderFault as fault:
-                slow += isinstance(fault, ProviderSilent) and not fault.is_hurried
+                slow += isinstance(fault, ProviderSilent)
                 is_last = retry >= (self._retries if retries is None else retries)
                 is_last = is_last or slow > _SLOW_RETRIES
                 pause = None if is_last else self._pause(fault, retry)
@@ -145,6 +145,8 @@ class ModelCaller:
                 if until > began:
                     excuse(began, until)
                 if pause is None:
+                    # Where the clock left no more, it will not the next time: somebody has to look.
+                    fault.is_lasting = fault.is_lasting or fault.is_hurried
                     raise
             finally:
                 reservation.settle(Spending())  # no more than was settled, if it was

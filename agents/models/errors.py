@@ -77,7 +77,8 @@ class ProviderSilent(ProviderFault):
     after: timedelta
 
     def __str__(self) -> str:
-        return f"{self.provider} timed out after {self.after.total_seconds():.1f} s"
+        all_there_was = ", and the clock left no more" if self.is_hurried else ""
+        return f"{self.provider} timed out after {self.after.total_seconds():.1f} s{all_there_was}"
 
 
 @dataclass(eq=False)

@@ -154,23 +154,20 @@ async def test_a_request_that_is_refused_in_the_middle_of_a_reply_is_paid_for():
     assert world.rows[0].spending == world.caller.worst(REQUEST)
 
 
-async def test_a_call_that_takes_too_long_is_tried_once_more():
+@pytest.mark.parametrize("is_hurried", [True, False])
+async def test_a_call_that_takes_too_long_is_tried_once_more(is_hurried):
     """It is billed each time, and likely to be too long again."""
     faults = [ProviderSilent("openai", seconds(120)) for _ in range(3)]
+    for fault in faults:
+        fault.is_hurried = is_hurried
     world = World(*faults)
     with pytest.raises(ProviderSilent) as error:
         await world.call()
     assert error.value is faults[1]
     assert len(world.asked) == 2
-
-
-async def test_a_call_for_which_there_was_no_time_is_tried_as_often_as_any():
-    faults = [ProviderSilent("openai", seconds(1)) for _ in range(4)]
-    for fault in faults:
-        fault.is_hurried = True
-    world = World(*faults, REPLY)
-    assert await world.call() == REPLY
-    assert len(world.asked) == 5
+    # With the same clock there is no more time when the turn is tried again.
+    assert error.value.is_lasting is is_hurried
+    assert ("the clock left no more" in str(error.value)) is is_hurried
 
 
 async def test_one_call_alone_does_not_open_the_circuit():

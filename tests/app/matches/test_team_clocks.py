@@ -114,6 +114,20 @@ def test_a_specialist_without_a_provider_costs_the_team_no_time_and_wins_none(
     run(main())
 
 
+def test_a_model_that_is_never_in_time_is_not_asked_again_and_again(folder: Path) -> None:
+    """It may be thinking in silence, and each call is billed."""
+
+    async def main() -> None:
+        async with ModelServer(Hangs()) as server, playing(server, folder) as play:
+            match_id = await play.start("solo:default", time_control="2+0")
+            reason = await play.paused(match_id)
+            assert "and the clock left no more" in reason
+            assert len(server.requests) == 2
+            assert (await play.calls(match_id))[0].latency_ms < 2000
+
+    run(main())
+
+
 @pytest.mark.parametrize(
     ("times", "excused"),
     [
