@@ -121,19 +121,21 @@ class ErrorAnswer(Exception):
         if status is None:
             return BrokenReply(name, f"an error inside of the reply: {self._detail(provider)}")
         if status == 429 and self.code not in _OUT_OF_MONEY:
-            return RateLimited(name, self.retry_after)
+            return RateLimited(name, self.retry_after, self._said(provider))
         if status >= 500 or status in _PASSING:
-            return ServerFault(name, status, self.retry_after)
+            return ServerFault(name, status, self.retry_after, self._said(provider))
         return RequestRefused(name, status, self._detail(provider))
 
     def _detail(self, provider: Provider) -> str:
-        """Return what was said, short, on one line and without secrets."""
+        """Return why a request was refused."""
         if self.status is not None and 300 <= self.status < 400:
             return "it is at another address than its base URL says"
+        return self._said(provider) or "it gives no reason"
+
+    def _said(self, provider: Provider) -> str:
+        """Return what was said, short, on one line and without secrets."""
         text = _MASKED.sub("***", provider.without_secrets(self.message))
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-        if not text:
-            return "it gives no reason"
         return text if len(text) <= _MAX_DETAIL else f"{text[:_MAX_DETAIL]}..."
 
 

@@ -39,19 +39,19 @@ class Account:
     reserved: list[Spending] = field(default_factory=list)
 
     def refuse_unless_covers(self, worst: Spending, budget: Budget | None = None) -> None:
-        """Raise `BudgetSpent` if a call could break the budget (or another one)."""
-        bound = self.budget if budget is None else budget
+        """Raise `BudgetSpent` if a call could break the budget (or the player's own)."""
+        bound, is_own = (self.budget, False) if budget is None else (budget, True)
         if bound.calls is not None:
             calls = self.spent_calls + sum(each.calls for each in self.reserved)
-            _refuse("calls", bound.calls - calls, worst.calls)
+            _refuse("calls", bound.calls - calls, worst.calls, is_own)
         if bound.tokens is not None:
             tokens = self.spent_tokens + sum(each.tokens for each in self.reserved)
-            _refuse("tokens", bound.tokens - tokens, worst.tokens)
+            _refuse("tokens", bound.tokens - tokens, worst.tokens, is_own)
         if bound.usd is not None:
             usd = self.spent_usd + sum((each.usd or _NOTHING for each in self.reserved), _NOTHING)
             if worst.usd is None:
-                raise BudgetSpent("usd", _plain(bound.usd - usd), "nobody knows how many")
-            _refuse("usd", bound.usd - usd, worst.usd)
+                raise BudgetSpent("usd", _plain(bound.usd - usd), "nobody knows how many", is_own)
+            _refuse("usd", bound.usd - usd, worst.usd, is_own)
 
     def spend(self, spending: Spending) -> None:
         """Take what calls cost."""
@@ -90,9 +90,9 @@ class Reservation:
             account.spend(spent)
 
 
-def _refuse(what: str, left: Decimal | int, wanted: Decimal | int) -> None:
+def _refuse(what: str, left: Decimal | int, wanted: Decimal | int, is_own: bool) -> None:
     if wanted > left:
-        raise BudgetSpent(what, _plain(max(left, 0)), _plain(wanted))
+        raise BudgetSpent(what, _plain(max(left, 0)), _plain(wanted), is_own)
 
 
 def _plain(number: Decimal | int) -> str:

@@ -50,11 +50,13 @@ class RateLimited(ProviderFault):
 
     provider: str
     retry_after: timedelta | None = None
+    #: What it says itself.
+    detail: str = ""
 
     def __str__(self) -> str:
         after = self.retry_after
         when = "" if after is None else f"; try again in {after.total_seconds():.0f} s"
-        return f"{self.provider} takes no more requests just now{when}"
+        return f"{self.provider} takes no more requests just now{when}{_told(self.detail)}"
 
 
 @dataclass(eq=False)
@@ -64,9 +66,11 @@ class ServerFault(ProviderFault):
     provider: str
     status: int
     retry_after: timedelta | None = None
+    #: What it says itself.
+    detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.provider} answered {self.status}"
+        return f"{self.provider} answered {self.status}{_told(self.detail)}"
 
 
 @dataclass(eq=False)
@@ -153,13 +157,15 @@ class BudgetSpent(ModelError):
     what: str
     left: str
     wanted: str
+    #: Whether it is that of the player itself, such as a team's in its file, or of the match.
+    is_own: bool = False
 
     is_lasting = True
 
     def __str__(self) -> str:
         return (
-            f"the budget is spent: {self.left} of its {self.what} are left,"
-            f" and the next call could take {self.wanted}"
+            f"the {'player' if self.is_own else 'match'}'s budget is spent:"
+            f" {self.left} of its {self.what} are left, and the next call could take {self.wanted}"
         )
 
 
@@ -206,3 +212,7 @@ class InvalidPrices(ModelError):
 
     def __str__(self) -> str:
         return f"the prices of {self.file} cannot be used: {self.reason}"
+
+
+def _told(detail: str) -> str:
+    return f": {detail}" if detail else ""

@@ -223,7 +223,7 @@ async def test_black_to_move_first():
     [
         (SILENT, "loop timed out after 1.0 s"),
         (ServerFault("loop", 500), "loop answered 500"),
-        (BudgetSpent("calls", "0", "1"), "the budget is spent"),
+        (BudgetSpent("calls", "0", "1"), "the match's budget is spent"),
         (ModelReply("", Usage(), timedelta(0)), "it said nothing"),
         (ModelReply("", Usage(), timedelta(0), refusal="I\nwon't"), "it refuses: I won't"),
         (advice(), "it named no move"),

@@ -112,7 +112,10 @@ async def test_the_ledger_comes_page_by_page_and_agrees_with_its_totals(folder: 
         assert good["reply"]["model"] == "some-model-2026"
         assert good["reply"]["finish_reason"] == "stop"
         bad = next(each for each in calls if each["outcome"] != "ok")
-        assert (bad["outcome"], bad["error"]) == ("server_fault", "loop answered 500")
+        assert (bad["outcome"], bad["error"]) == (
+            "server_fault",
+            "loop answered 500: something is wrong",
+        )
         assert bad["reply"] is None
 
         state = (await client.get(f"/api/matches/{match_id}")).json()

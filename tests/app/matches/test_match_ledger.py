@@ -136,8 +136,8 @@ def test_each_try_is_a_row_and_what_was_turned_away_costs_nothing(folder: Path) 
             ]
             assert len({each.request_digest for each in calls}) == 1
             assert [each.error for each in calls] == [
-                "loop answered 500",
-                "loop takes no more requests just now",
+                "loop answered 500: something is wrong",
+                "loop takes no more requests just now: something is wrong",
                 "",
             ]
             assert [each.cost_usd for each in calls] == [0, 0, COST]
@@ -264,7 +264,7 @@ def test_a_call_that_could_break_the_budget_is_not_made(what: str, folder: Path)
             async with playing(server, folder, teams=teams, prices=DEAR_PRICES) as play:
                 match_id = await play.start("team:own", max_plies=40, budget=budget)
                 reason = await play.paused(match_id)
-                assert reason.startswith("team:own could not decide: the budget is spent: ")
+                assert reason.startswith("team:own could not decide: the match's budget is spent: ")
                 assert sentence in reason
                 assert await play.rejected(match_id) == []
                 asked = len(server.requests)
@@ -302,7 +302,7 @@ def test_a_match_goes_on_with_another_budget(folder: Path) -> None:
             # It is the budget after a restart, too.
             async with playing(server, folder, teams=teams) as play:
                 await play.resume(match_id)
-                assert "the budget is spent" in await play.paused(match_id)
+                assert "the match's budget is spent" in await play.paused(match_id)
                 assert len(server.requests) == 3
                 server.behave(Hangs())
                 await play.resume(match_id, Budget(calls=5))
@@ -310,7 +310,7 @@ def test_a_match_goes_on_with_another_budget(folder: Path) -> None:
             # It was not paused then, so it goes on by itself; what was given up was paid for.
             server.behave(DEAR)
             async with playing(server, folder, teams=teams) as play:
-                assert "the budget is spent" in await play.paused(match_id)
+                assert "the match's budget is spent" in await play.paused(match_id)
                 assert len(server.requests) == 5
                 # No bound at all.
                 await play.resume(match_id, Budget())
@@ -330,7 +330,7 @@ def test_a_team_keeps_its_own_budget_besides(table: dict[str, Any], folder: Path
         ):
             match_id = await play.start("team:rich", "team:own", max_plies=40)
             reason = await play.paused(match_id)
-            assert reason.startswith("team:own could not decide: the budget is spent: ")
+            assert reason.startswith("team:own could not decide: the player's budget is spent: ")
             calls = await play.calls(match_id)
             spent = [each for each in calls if each.color == "black"]
             # What the opponent took is not on the team's bill.
@@ -346,11 +346,11 @@ def test_specialists_go_without_what_the_budget_does_not_cover(folder: Path) -> 
     async def main() -> None:
         async with ModelServer(GOOD) as server, playing(server, folder) as play:
             match_id = await play.start("team:default", max_plies=9, budget=Budget(calls=4))
-            assert "the budget is spent" in await play.paused(match_id)
+            assert "the match's budget is spent" in await play.paused(match_id)
             assert len(server.requests) == 4
             abstained = [each for each in await play.advice(match_id) if each["abstained"]]
             assert [each["ply"] for each in abstained] == [3]
-            assert abstained[0]["abstained"].startswith("the budget is spent: ")
+            assert abstained[0]["abstained"].startswith("the match's budget is spent: ")
             assert len(await play.plies(match_id)) == 2
 
     run(main())
@@ -370,7 +370,7 @@ def test_calls_at_the_same_time_reserve_what_each_may_cost(folder: Path) -> None
             # The second abstains at once, while the first is still speaking.
             await play.until(match_id, lambda it: it.last_sequence >= 4)
             (abstention,) = await play.advice(match_id)
-            assert abstention["abstained"].startswith("the budget is spent: ")
+            assert abstention["abstained"].startswith("the match's budget is spent: ")
             assert len(server.requests) == 1
             waiting.until.set()
             await play.ended(match_id)

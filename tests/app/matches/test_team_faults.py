@@ -346,7 +346,7 @@ def test_a_silent_selector_can_be_replaced_by_the_favourite_of_the_specialists(
             await play.ended(match_id)
             assert (await play.moves(match_id))[0] == "d2d4"
             (selector,) = await play.advice(match_id, "selector")
-            assert selector["abstained"] == "loop answered 500"
+            assert selector["abstained"] == "loop answered 500: something is wrong"
 
     run(main())
 
@@ -393,7 +393,7 @@ def test_a_match_that_waits_for_a_provider_can_be_paused_and_goes_on_at_once(
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        (Fails(500), "loop answered 500"),
+        (Fails(500, "out of memory"), "loop answered 500: out of memory"),
         (Cuts(), "the connection to loop was lost"),
         (Hangs(), "loop timed out"),
         (BROKEN_JSON, "loop sent what is no reply"),
