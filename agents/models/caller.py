@@ -22,6 +22,7 @@ from agents.models.errors import (
     BrokenReply,
     CircuitOpen,
     ConnectionLost,
+    GivenUp,
     ModelError,
     ModelNotConfigured,
     ProviderFault,
@@ -35,6 +36,7 @@ from agents.models.ledger import CallOutcome, Ledger, ModelCall, Question
 from agents.models.model import Heard, Model, ModelReply, ModelRequest, Usage
 from agents.models.pricing import Prices
 from agents.models.rate_limit import RateLimit, Unlimited
+from agents.models.recorded import Recorder
 from agents.timekeeping import now as steady_now
 
 Models = Mapping[str, Model] | Callable[[str], Model]
@@ -115,7 +117,7 @@ class ModelCaller:
 
         What faults of the provider take, tries and pauses, is excused. Raises `BudgetSpent`,
         `ModelNotConfigured`, `RequestRefused`, or the last `ProviderFault` when it was tried often
-        enough, or is of no use soon.
+        enough, or is of no use soon; and `TimeoutError` where a recording was given up.
         """
         paid = await ledger.find(question, request.digest)
         if paid is not None:
@@ -154,6 +156,12 @@ class ModelCaller:
             if (late := self._now()) > until:
                 excuse(until, late)
         raise AssertionError  # the last try has returned, or raised
+
+    async def given_up(self, request: ModelRequest) -> None:
+        """Be told that whoever asked goes on without a reply: a recording has to know that."""
+        model = self._model(request, request.model.partition("/")[0])
+        if isinstance(model, Recorder):
+            await model.give_up(request)
 
     def worst(self, request: ModelRequest) -> Spending:
         """Return the most that one call can cost."""
@@ -226,6 +234,10 @@ class ModelCaller:
             usage = getattr(error, "usage", None) or self._most(call.request)
             await write_down(CallOutcome.CANCELLED, usage, "it was given up", cancelled=error)
             raise
+        except GivenUp as error:
+            if error.in_flight:
+                await write_down(CallOutcome.CANCELLED, self._most(call.request), str(error))
+            raise TimeoutError from None
         except ModelError as error:
             if isinstance(error, ProviderFault) and (now := self._now()) > at:
                 call.excuse(at, now)  # before it is stored, which may take its time

@@ -13,6 +13,7 @@
         ├── ModelNotConfigured    no such provider, no key, no price where one is needed
         ├── BudgetSpent           the call could cost more than is left
         ├── InvalidPrices         a table of prices that cannot be used
+        ├── GivenUp               nobody waited for the reply any longer when it was recorded
         ├── RecordingMismatch     the recording has no reply to this request
         └── RecordingBroken       the recording cannot be read or written
 
@@ -167,6 +168,17 @@ class BudgetSpent(ModelError):
             f"the {'player' if self.is_own else 'match'}'s budget is spent:"
             f" {self.left} of its {self.what} are left, and the next call could take {self.wanted}"
         )
+
+
+@dataclass(eq=False)
+class GivenUp(ModelError):
+    """Nobody waited for the reply any longer, when it was recorded."""
+
+    #: Whether a request was under way then, and not a pause between two of them.
+    in_flight: bool
+
+    def __str__(self) -> str:
+        return "it was given up"
 
 
 @dataclass(eq=False)

@@ -41,7 +41,7 @@ class ReplySchema:
 class ModelRequest:
     """What a model is asked. Two requests with the same digest ask the same.
 
-    The times are how long to wait, and no part of what is asked.
+    The times are how long to wait, and no part of what is asked; nor is that it was asked before.
     """
 
     #: As `provider/model`, such as `openai/gpt-5-mini`.
@@ -60,6 +60,8 @@ class ModelRequest:
     timeout: timedelta = timedelta(minutes=2)
     #: How long until the server begins to answer at all; None: as long as the whole may take.
     silence: timedelta | None = None
+    #: Whether the same was asked in this turn before, and came to nothing.
+    is_again: bool = False
 
     @cached_property
     def content(self) -> dict[str, Any]:

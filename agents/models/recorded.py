@@ -1,8 +1,9 @@
 """Recorded models: what was asked and answered, kept in a file, and given again from it.
 
 Each line is one call: the request and its digest, the words in the pieces in which they came, and
-the reply or the error. A call that was given up is none: when it was asked again, the answer to
-that is the one that counts.
+the reply or the error, or that whoever asked went on without one. A call that was cut off with its
+whole turn is none: when it was asked again, the answer to that is the one that counts. So it is
+where a question came to nothing before, and had a reply when its turn was begun once more.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 from agents.models.errors import (
     BrokenReply,
     ConnectionLost,
+    GivenUp,
     ModelError,
     ProviderFault,
     ProviderSilent,
@@ -45,7 +47,8 @@ from agents.models.model import (
 )
 from agents.models.secrecy import without
 
-_VERSION = 1
+#: Of a line. Those that tell of a call that was given up came later.
+_VERSION, _VERSION_GIVEN_UP = 1, 2
 _MICROSECOND = timedelta(microseconds=1)
 #: What can come back from a call. Other errors mean that none was made.
 _ERRORS: Mapping[str, type[ModelError]] = {
@@ -62,6 +65,8 @@ _ERRORS: Mapping[str, type[ModelError]] = {
 _TIMES = frozenset({"retry_after", "after"})
 #: What comes of reading a line that is not what it should be.
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
+#: Of how many calls that were cut off it is remembered that they were under way.
+_MOST_CUT_OFF = 1000
 #: With how many recorded requests one that is unknown is compared.
 _MOST_COMPARED = 1000
 
@@ -77,6 +82,9 @@ class Recorder:
         self._model = model
         self._file = file
         self._secrets = tuple(secret for secret in secrets if secret)
+        #: What was heard of calls that were cut off, by digest, until it is known why they were.
+        self._cut_off: dict[str, list[str]] = {}
+        self._untold: RecordingBroken | None = None
         self.check(file)  # so that nothing is paid for that could not be kept
 
     @staticmethod
@@ -86,6 +94,10 @@ class Recorder:
 
     async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
         """Return what the model replies; raises what it raises, and `RecordingBroken`."""
+        self._cut_off.pop(request.digest, None)
+        if (untold := self._untold) is not None:
+            self._untold = None
+            raise untold
         pieces: list[str] = []
 
         def hear(words: str) -> None:
@@ -94,6 +106,11 @@ class Recorder:
 
         try:
             reply = await self._model.ask(request, hear, again)
+        except asyncio.CancelledError:
+            self._cut_off[request.digest] = pieces
+            if len(self._cut_off) > _MOST_CUT_OFF:
+                del self._cut_off[next(iter(self._cut_off))]
+            raise
         except ModelError as error:
             if type(error).__name__ in _ERRORS:
                 await self._write(request, pieces, error)
@@ -101,17 +118,32 @@ class Recorder:
         await self._write(request, pieces, reply)
         return reply
 
+    async def give_up(self, request: ModelRequest) -> None:
+        """Record that whoever asked went on without a reply: its next question shows that.
+
+        If that cannot be written, the next to ask is told so.
+        """
+        pieces = self._cut_off.pop(request.digest, None)
+        try:
+            await self._write(request, pieces or [], GivenUp(in_flight=pieces is not None))
+        except RecordingBroken as error:
+            self._untold = error
+
     async def _write(
         self, request: ModelRequest, pieces: list[str], answer: ModelReply | ModelError
     ) -> None:
-        line = {
+        line: dict[str, Any] = {
             "version": _VERSION,
             "digest": request.digest,
             "request": request.content,
             "heard": [self._without_secrets(piece) for piece in pieces],
         }
+        if request.is_again:
+            line["again"] = True
         if isinstance(answer, ModelReply):
             line["reply"] = _from_reply(answer)
+        elif isinstance(answer, GivenUp):
+            line |= {"version": _VERSION_GIVEN_UP, "given_up": {"in_flight": answer.in_flight}}
         else:
             line["error"] = self._from_error(answer)
         data = json.dumps(line, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
@@ -160,11 +192,16 @@ class Recording:
                 reason = str(error) if isinstance(error, _Wrong) else "it is damaged"
                 raise RecordingBroken(str(file), reason, number) from None
             digest = data["digest"]
-            self._answers.setdefault(digest, deque()).append(answer)
+            answers = self._answers.setdefault(digest, deque())
+            if data.get("again") is True and isinstance(answer.outcome, ModelReply):
+                # What it was asked before in that turn led to nothing that anybody went on with.
+                while answers and isinstance(answers[-1].outcome, ModelError):
+                    answers.pop()
+            answers.append(answer)
             self._requests.setdefault(digest, data["request"])
 
     async def ask(self, request: ModelRequest, heard: Heard, again: Again = at_once) -> ModelReply:
-        """Return the recorded reply, or raise the recorded error, or `RecordingMismatch`."""
+        """Return the recorded reply, or raise the recorded error, `GivenUp` or a mismatch."""
         await asyncio.sleep(0)  # those who ask at the same time are still asked in turn
         answers = self._answers.get(request.digest)
         if not answers:
@@ -222,14 +259,15 @@ def _checked(data: object) -> dict[str, Any]:
     """Return a line that is what it has to be."""
     if not isinstance(data, dict):
         raise _Wrong("it is no recorded call")
-    if data.get("version") != _VERSION:
+    version = _VERSION_GIVEN_UP if "given_up" in data else _VERSION
+    if data.get("version") != version:
         raise _Wrong("it is of another version")
     if not isinstance(data["request"], dict) or digest_of(data["request"]) != data["digest"]:
         raise _Wrong("the request is not the one that was recorded, by its digest")
     pieces = data["heard"]
     if not isinstance(pieces, list) or not all(isinstance(each, str) for each in pieces):
         raise _Wrong("the words are no words")
-    if ("reply" in data) == ("error" in data):
+    if sum(name in data for name in ("reply", "error", "given_up")) != 1:
         raise _Wrong("it has to have a reply or an error")
     return data
 
@@ -244,6 +282,8 @@ def _to_answer(data: Mapping[str, Any]) -> ModelReply | ModelError:
             form=ReplyForm(told.pop("form")),
             **{name: _text(value) for name, value in told.items()},
         )
+    if "given_up" in data:
+        return GivenUp(in_flight=data["given_up"]["in_flight"] is True)
     told = dict(data["error"])
     kind = _ERRORS[told.pop("type")]
     usage = told.pop("usage", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -51,6 +52,9 @@ class Caller(Protocol):
         retries: int | None = None,
     ) -> ModelReply:
         """Return the reply, also one that was paid for before; raises `ModelError`."""
+
+    async def given_up(self, request: ModelRequest) -> None:
+        """Be told that the team goes on without a reply."""
 
 
 class Consultation:
@@ -110,6 +114,8 @@ class Consultation:
         patience = self._pacing.patience(member)
         messages = briefing.for_specialist(prompt, before)
         request = self._request(member, messages, schema, patience=patience)
+        is_again = any(each.by == member.name and each.abstained for each in self._turn.advice)
+        request = replace(request, is_again=is_again)
         try:
             async with asyncio.timeout(patience.total_seconds()):
                 reply = await self._call(
@@ -120,6 +126,7 @@ class Consultation:
                     given_up_at=now() + patience,
                 )
         except TimeoutError:
+            await self._caller.given_up(request)
             advice = Advice(member.name, abstained="it did not answer in time")
         except (ProviderFault, BudgetSpent) as error:
             advice = Advice(member.name, abstained=str(error))

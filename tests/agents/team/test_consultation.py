@@ -50,6 +50,8 @@ class ScriptedCaller:
     asked: list[tuple[Question, ModelRequest]] = field(default_factory=list)
     pieces: int = 1
     retries: list[int | None] = field(default_factory=list)
+    #: What nobody waited for any longer.
+    abandoned: list[ModelRequest] = field(default_factory=list)
 
     async def call(self, request, question, ledger, budget, heard, excuse, retries=None):
         self.asked.append((question, request))
@@ -63,6 +65,9 @@ class ScriptedCaller:
             return answer
         heard(answer)
         return ModelReply(answer, Usage(1, 0, 0, 1), timedelta(0))
+
+    async def given_up(self, request):
+        self.abandoned.append(request)
 
     def request(self, role: str) -> ModelRequest:
         (found,) = [request for question, request in self.asked if question.role == role]
@@ -253,6 +258,7 @@ async def test_a_specialist_that_takes_too_long_abstains():
     )
     decision = await seat(caller, specialists=specialists).decide(turn())
     assert decision.advice[0].abstained == "it did not answer in time"
+    assert caller.abandoned == [caller.request("tactical")]
 
 
 @pytest.mark.parametrize(
