@@ -63,7 +63,7 @@ async def _replayed(folder: Path, template: Path, file: Path) -> tuple[object, .
         (Hangs(), {"timed_out", "cancelled"}),  # in the middle of a request
         (rate_limited(timedelta(seconds=30)), {"rate_limited"}),  # in the pause between two
     ],
-    ids=str,
+    ids=["silent", "limited"],
 )
 def test_a_match_in_which_patience_ended_is_the_same_again(
     tactical: Behaviour, outcomes: set[str], folder: Path, sqlite_template: Path
@@ -85,7 +85,7 @@ def test_a_match_in_which_patience_ended_is_the_same_again(
     run(main())
 
 
-@pytest.mark.parametrize("before", [Hangs(Moment.MID_STREAM), Fails(500)], ids=str)
+@pytest.mark.parametrize("before", [Hangs(Moment.MID_STREAM), Fails(500)], ids=["hung", "failed"])
 def test_who_abstained_and_spoke_after_a_pause_speaks_at_once(
     before: Behaviour, folder: Path, sqlite_template: Path
 ) -> None:
