@@ -67,6 +67,8 @@ _TIMES = frozenset({"retry_after", "after"})
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 #: Of how many calls that were cut off it is remembered that they were under way.
 _MOST_CUT_OFF = 1000
+#: What the messages of a request are, in order.
+_MESSAGES = ("prompt or rules (message 1)", "turn or advice (message 2)")
 #: With how many recorded requests one that is unknown is compared.
 _MOST_COMPARED = 1000
 
@@ -215,7 +217,10 @@ class Recording:
 
     def _reason(self, request: ModelRequest) -> str:
         if request.digest in self._requests:
-            return "this request was recorded less often than it is made now"
+            return (
+                "this request was recorded less often than it is made now; each answer is given"
+                " once, and again after a restart of the service"
+            )
         if not self._requests:
             return "it is empty"
         asked = _parts(request.content)
@@ -250,8 +255,9 @@ def _parts(content: Mapping[str, Any]) -> dict[str, str]:
         for name, value in content.items()
         if name != "messages"
     }
-    for number, message in enumerate(content.get("messages", ()), 1):
-        parts[f"message {number}"] = json.dumps(message, sort_keys=True)
+    for number, message in enumerate(content.get("messages", ())):
+        name = _MESSAGES[number] if number < len(_MESSAGES) else f"message {number + 1}"
+        parts[name] = json.dumps(message, sort_keys=True)
     return parts
 
 

@@ -385,7 +385,7 @@ def test_a_changed_prompt_does_not_fit_the_recording(folder: Path, tmp_path: Pat
             match_id = await play.start("team:own")
             reason = await play.paused(match_id)
             assert "recording.jsonl does not fit" in reason
-            assert "the nearest recorded request has another message 1" in reason
+            assert "the nearest recorded request has another prompt or rules (message 1)" in reason
             assert await play.calls(match_id) == []
 
     run(main())
