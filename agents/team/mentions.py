@@ -47,7 +47,7 @@ _MOVE = re.compile(
     | (?P<pawn>[a-h][x:][a-h][1-8]{_PROMOTED}
         |[a-h][18](?:\s?=\s?|/|\()?[QRBN]\)?|[a-h][18]\s?=\s?(?i:queen|rook|bishop|knight)\b)
     | (?P<square>[a-h][1-8])
-    )(?![A-Za-z0-9]|-[A-Za-z])""",
+    )(?![A-Za-z0-9])(?(both)|(?!-[A-Za-z]))""",
     re.VERBOSE,
 )
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,3})\s?(\.{1,3}|…)\s?\Z|(?:\A|[\s(])(\.\.\.|…)\Z")

@@ -122,6 +122,7 @@ STYLES = [
     (START, "My move is e4.", "e2e4"),
     (START, "My move: Nf3, developing the knight.", "g1f3"),
     (START, "I'll play e4", "e2e4"),
+    (START, "I'll play e2e4—the best by test, while d2d4 is slow.", "e2e4"),
     (START, "I will play the move e4 to control d5 and f5.", "e2e4"),
     (START, "I choose Nf3 because e4 is risky.", "g1f3"),
     (START, "The best move is e4, which controls d5.", "e2e4"),
