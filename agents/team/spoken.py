@@ -23,15 +23,18 @@ _TURN = re.compile(
 
 
 def spoken(text: str) -> str:
-    """Return a reply without what the model only thought, unless it said nothing else.
+    """Return what was said in a reply; of a very long one the middle is left out."""
+    text = without_thoughts(text)
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
 
-    Of a very long one the middle is left out.
-    """
+
+def without_thoughts(text: str) -> str:
+    """Return a reply without what the model only thought, unless it said nothing else."""
     _, channel, final = text.rpartition(_FINAL_CHANNEL)
     if channel:
         text = final
     said: list[str] = []
-    start, depth = 0, 0
+    start, depth, is_heading = 0, 0, False
     for tag in _THINKING.finditer(text):
         if tag[1] or tag[2]:
             # A thought that ends without a beginning began with the text.
@@ -40,13 +43,13 @@ def spoken(text: str) -> str:
         else:
             if not depth:
                 said.append(text[start : tag.start()])
-            depth = 1
+            depth, is_heading = 1, tag[0][0] == "["
         start = tag.end()
-    if not depth:
+    # What nothing closes is a thought that was cut off, but in brackets it is a heading.
+    if not depth or is_heading:
         said.append(text[start:])
     outside = "\n".join(said)
-    text = outside if re.search(r"\w", outside) else _THINKING.sub("\n", text)
-    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
+    return outside if re.search(r"\w", outside) else _THINKING.sub("\n", text)
 
 
 def own_turn(text: str) -> str:

@@ -81,6 +81,8 @@ STYLES = [
     (START, "<think>I'll play e4</think>", "e2e4"),
     (START, "I like e4. final answer: Nc3</think>\n\nNf3", "g1f3"),
     (START, "<think>Best is e4. I'll play e2e4", "e2e4"),
+    (START, "Let me see.\n\n[Analysis]\nNf3 or d4?\n\n[Action]\nI'll play e4.", "e2e4"),
+    (START, "Let me see.\n\n[Thinking]\nI'll play Nf3.\n[/Thinking]\nI play e4.", "e2e4"),
     (START, '{"move": "e2e4"}', "e2e4"),
     (
         START,
@@ -425,6 +427,7 @@ UNCLEAR = [
     (START, '{"move": "e4"} {"move": "d4"}'),
     (START, "One could play e2e4, d2d4, c2c4 or g1f3."),
     (START, "<think>I'll play e4.</think> I would rather not say."),
+    (START, "Let me see.\n<think>\nPerhaps I'll play e4, or"),
     (TWO_KNIGHTS, "I'll play Nd2."),
     (START, "I will not make_move e2e4."),
     (START, "I would do anything rather than make_move e2e4."),
