@@ -10,6 +10,12 @@ from engine import Color
 #: How far back and ahead words are looked at.
 REACH = 90
 
+_SENTENCE = re.compile(r"(?<![^a-h]\d)(?<!\d\d)[.!?](?=\s)|[\n;]")
+_NEXT = re.compile(r"[\s,;\"'\[\]()!?+#=]*(?:\d{1,3}\s?\.{1,3}\s?|…\s?|\.{3}\s?)?\Z")
+_OR = re.compile(
+    r"[\s,\"')!?+#]*(?:\bor\b|/|\boder\b|\bou\b|\bили\b|或)(?:\s(?:maybe|perhaps))?[\s\"'(.]*\Z",
+    re.IGNORECASE,
+)
 _QUIET = (
     r"(?:[^\w]|_|\d{1,3}(?=\s?[.…])|\b(?:to|the|a|an|my|our|this|move|moves|pawn|with|now|play|"
     r"playing|is|be|either|simply|just|clearly|uci|san|format|notation|as|in|for|white|black|"
@@ -88,27 +94,44 @@ _UP_TO = (
     r"(?:(?:make\\?_move\s[\w+#=-]{2,7}[\"']?,\s){0,3}make\\?_move\s[\w+#=-]{2,7}[\"']?,?"
     r"\s(?:or|and|nor)\s)?[\"'(<\[]{0,3}\Z"
 )
-#: Before a command: it is not to be carried out.
+#: Before a command: it is not to be carried out, unless there is no reason not to.
 _DENIED = re.compile(
-    r"\b(?:(?<!why )not|never|don't|won't|wouldn't|shouldn't|can't|cannot|instead\sof|rather\sthan|"
-    r"avoid(?:ed|ing)?|reject(?:ed|ing)?)[^\S\n]"
+    r"\b(?:(?P<urged>(?:why|(?:no|any)\s(?:\w+\s)?reason(?:\swhy\s(?:i|we)\sshould)?|shame|pity)\snot)"
+    r"|not|never|don't|won't|wouldn't|shouldn't|can't|cannot|instead\sof|rather\sthan|"
+    r"avoid(?:ed|ing)?|reject(?:ed|ing)?|before\si\s(?:can|could|will))[^\S\n]"
     r"(?:(?:to|use|using|play|playing|choose|choosing|call|calling|send|the|a|command|action|move)\s)"
     r"{0,4}" + _UP_TO
 )  # fmt: skip
+#: After a command: it was refused, or is so in the same breath.
 _FAILED = re.compile(
-    r"\A[\"')\]>,]{0,4}\s(?:which\s|that\s)?(?:was|is|were)\s(?:an?\s)?"
-    r"(?:illegal|invalid|impossible|rejected|not\s(?:an?\s)?(?:legal|valid|possible|allowed))\b"
-)
-#: Before a command: it shows the form, or it is one of others, of another time or for a case.
+    r"\A[\"')\]>,]{0,4}\s(?:(?:which|that|but\s(?:it|that))\s)?(?:was|is|were)\s(?:an?\s)?"
+    r"(?:illegal|invalid|impossible(?!\sto)|rejected|not\s(?:an?\s)?(?:legal|valid|possible|allowed))\b"
+    r"(?!\?)|\A[\"')\]>]{0,4}\swould\s(?:lose|hang|blunder|drop|fail)\b"
+    r"|\A[\"')\]>]{0,4}\?[\"')]{0,2}\s(?:no|or)\b"
+)  # fmt: skip
+#: Before or after a command: it shows the form.
+_EXAMPLE = re.compile(r"\b(?:e\.g\.?|example|for\sinstance)[:,]{0,2}[^\S\n]{0,2}" + _UP_TO)
+_FOR_EXAMPLE = re.compile(r"\A[\"')\]>,]{0,4}\sfor\s(?:example|instance)\b")
+#: Before a command: it is one of others, of another time or for a case.
 _SHOWN = re.compile(
-    r"(?:\b(?:e\.g\.?|(?:for\s)?example|for\sinstance|such\sas|(?:alternatives?|backup|fallback):)[\s:,]{0,4}"
+    r"(?:\b(?:e\.g\.?|example|for\sinstance|such\sas|(?:alternatives?|backup|fallback):)[\s:,]{0,4}"
     r"|\b(?:(?<!'d )(?<!would )like|than|over|considered|considering|(?:previous|earlier|last)\s"
     r"(?:attempt|try|command)|(?:another|other|alternative)\s(?:option|move|choice|idea|candidate)s?"
-    r"(?:\s(?:is|was|were|are|would\sbe|could\sbe))?|opponent\s(?:has\s)?(?:used|played|made))[^\S\n]"
+    r"(?:\s(?:is|was|were|are|would\sbe|could\sbe))?)[^\S\n]"
     r"|\b(?:(?:if|once)\s(?:(?:the\s|my\s)?opponent|white|black|they|he|you|it|this|that)|then,?\safter|"
     r"(?:on|in)\s(?:my|the)\snext\sturn)\b(?:(?!\b(?:so|thus|but)\b)[^.!?\n;]){0,80}[^\S\n])"
     + _UP_TO
 )  # fmt: skip
+#: Before a command: it is the other side's.
+_THEIRS = {
+    turn: re.compile(
+        rf"\b(?:opponent|{turn.opponent})(?:'s\s(?:turn|move|reply|answer))?(?:\s?:|\s(?:has\s)?"
+        r"(?:just\s)?(?:used|played|made|answered|replied)(?:\s(?:the\smove|with))?)\s?" + _UP_TO
+    )
+    for turn in Color
+}
+#: What is asked for before a move is chosen.
+_ASKED = re.compile(r"\bget_(?:legal_moves|current_board)\b")
 _RESIGNS = re.compile(
     r"(?<!not )(?<!never )\bi\s(?:must\s|will\s|have\sto\s|hereby\s)?resign\b|\A\W*resign\b"
 )
@@ -160,15 +183,37 @@ def is_remark(clause: str, turn: Color) -> bool:
     return bool(owner or _LATER.search(clause) or _REMARKED.search(clause))
 
 
-def is_aside(before: str, after: str, is_shown_too: bool) -> bool:
-    """Return whether the words around a command say that it is not to be carried out.
+def is_denied(before: str, after: str, turn: Color) -> bool:
+    """Return whether the words around a command say that it is not to be carried out."""
+    denied = _DENIED.search(before.lower())
+    return (
+        (denied is not None and denied["urged"] is None)
+        or _FAILED.match(after.lower()) is not None
+        or is_theirs(before, turn)
+    )
 
-    One that is only shown may be, where nothing else is said: `is_shown_too`.
+
+def is_theirs(before: str, turn: Color) -> bool:
+    """Return whether a command is said to be that of the opponent of the side to move."""
+    return _THEIRS[turn].search(before.lower()) is not None
+
+
+def is_example(before: str, after: str) -> bool:
+    """Return whether the words around a command say that it only shows the form."""
+    return bool(_EXAMPLE.search(before.lower()) or _FOR_EXAMPLE.match(after.lower()))
+
+
+def is_shown(before: str, after: str) -> bool:
+    """Return whether a command is an example, one of others, of another time or for a case.
+
+    It may be carried out nevertheless, where no other is given.
     """
-    before = before.lower()
-    if _DENIED.search(before) or _FAILED.match(after.lower()):
-        return True
-    return not is_shown_too and _SHOWN.search(before) is not None
+    return is_example(before, after) or _SHOWN.search(before.lower()) is not None
+
+
+def asks_first(text: str) -> bool:
+    """Return whether a text asks for the board or the moves, and so decides nothing yet."""
+    return _ASKED.search(text) is not None
 
 
 def _last_part(clause: str) -> str:
@@ -184,6 +229,23 @@ def resignation_in(text: str) -> int:
 def is_joint(gap: str) -> bool:
     """Return whether what is between two answers only puts them side by side."""
     return all(word in _JOINING for word in _REVISED.findall(gap.lower()))
+
+
+def is_next(gap: str) -> bool:
+    """Return whether what is between two moves only puts one after the other."""
+    return _NEXT.match(gap) is not None
+
+
+def is_alternative(gap: str) -> bool:
+    """Return whether what is between two moves offers them as alternatives."""
+    return _OR.match(gap) is not None
+
+
+def sentence_start(text: str, at: int) -> int:
+    """Return where the sentence of a place in a text begins, as far as it is looked at."""
+    start = max(0, at - 2 * REACH)
+    ends = [each.end() for each in _SENTENCE.finditer(text, start, at)]
+    return ends[-1] if ends else start
 
 
 def is_item(line: str) -> bool:

@@ -90,13 +90,14 @@ _TAG = re.compile(
 _BOX = re.compile(r"\\f?boxed\s{0,3}\{((?:[^{}]|\{[^{}]{0,60}\}){1,120})\}")
 _COMMAND = re.compile(
     # Markdown escapes an underscore: make\_move.
-    r"(?<![A-Za-z])(?:(?:make|play|submit|send|do)(?:\\?_|-)?\s?move"
-    r"|best_?move(?=\s[a-hA-H][1-8]))\b"
-    r"[^\w.!?]{0,8}(?:(?:uci_move|move_uci|uci|san|move|from(?:_\w{1,8})?|(?:action[\s_])?input"
-    r"|parameters?|arguments?|args?)\b[^\w.!?]{1,8}){0,2}"
-    r"(?:\d{1,3}\s?\.{1,3}\s?)?(?=([^\n]{2,60}))",
+    r"(?:(?P<literal>make\\?_move)|(?<![A-Za-z])(?:(?:make|play|submit|send|do)(?:\\?_|-)?\s?move"
+    r"|best_?move(?=\s[a-hA-H][1-8])))\b"
+    r"\s*+[^\w.!?]{0,8}(?:(?:uci_move|move_uci|uci|san|move|from(?:_\w{1,8})?|with|"
+    r"(?:action[\s_])?input|parameters?|arguments?|args?)\b[^\w.!?]{1,8}){0,2}"
+    r"(?:\d{1,3}\s?\.{1,3}\s?)?(?=(?P<argument>[^\n]{2,60}))",
     re.IGNORECASE,
 )
+_MOVE_LIKE = re.compile(r"[KQRBNP]?[a-h]?[1-8]?x?[a-h][1-8]|[O0]-[O0]", re.IGNORECASE)
 _FINAL = re.compile(
     r"\bfinal\s(?:answer|move|decision|choice|selection)\b[^\w\n]{0,4}?(?::|=|->|\bis\b)"
     r"[^\w\n]{0,6}(?:\n\W{0,6})?((?:(?!(?<![^a-h]\d)(?<!\d\d)[.!?]\s)[^\n]){2,200})",
@@ -153,12 +154,20 @@ def find_objects(text: str) -> list[Answer]:
 def find_answers(text: str) -> list[Answer]:
     """Return the answers in tags, boxes, commands and final lines of a plain text, in order."""
     answers = list(_tagged(text))
-    for form, pattern in (("box", _BOX), ("command", _COMMAND), ("final", _FINAL)):
-        answers += (
-            Answer(*match.span(), form, (match[1],), is_command=form == "command")
-            for match in pattern.finditer(text)
-        )
+    for form, pattern in (("box", _BOX), ("final", _FINAL)):
+        answers += (Answer(*match.span(), form, (match[1],)) for match in pattern.finditer(text))
+    answers += _commands(text)
     return sorted(answers, key=lambda answer: answer.end)
+
+
+def _commands(text: str) -> list[Answer]:
+    """Return the commands; if there is one by its very name, others are mere words."""
+    found = list(_COMMAND.finditer(text))
+    literal = [each for each in found if each["literal"] and _MOVE_LIKE.match(each["argument"])]
+    return [
+        Answer(*match.span(), "command", (match["argument"],), is_command=True)
+        for match in literal or found
+    ]
 
 
 def _tagged(text: str) -> Iterator[Answer]:
