@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from agents.models.legible import legible
 from agents.models.model import ReplySchema
 from agents.player import Candidate
 from agents.team.reply import read_reply
+from agents.team.spoken import without_thoughts
+from agents.team.structured import find_json
 from engine import Move, MoveError, Position, UnreadableMove
 
 #: A reason is one line, for people to read beside a move.
@@ -29,6 +31,10 @@ _READ_FOR_EACH = 3
 #: would look for the end again from every beginning, which takes the square of the time.
 _OPENING = re.compile(r"```(?:json)?\s*+\{")
 _CLOSING = re.compile(r"\}\s*+```")
+#: Where a JSON object begins, or a list: its elements are no answers by themselves, nor are those
+#: of a list that was cut off.
+_VALUE = re.compile(r"[{[]")
+_IN_LIST = re.compile(r"(?:\[|\}\s*,)\s*\Z")
 _TEXT = {"type": "string"}
 T = TypeVar("T", bound=BaseModel)
 
@@ -95,12 +101,27 @@ class _CandidatesAnswer(BaseModel):
     reasoning: _Words = ""
 
 
+def _text_or_nothing(value: object) -> object:
+    return legible(value) if isinstance(value, str) else ""
+
+
+def _is_yes(value: object) -> object:
+    return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes"))
+
+
 class _MoveAnswer(BaseModel):
     model_config = ConfigDict(strict=True)
 
-    move: _Words = Field(min_length=1)
+    #: Who accepts a draw need not name a move, and may say so in any way: null, "", "none".
+    move: Annotated[str, BeforeValidator(_text_or_nothing)] = ""
     reasoning: _Words = ""
-    accept_draw: bool = False
+    accept_draw: Annotated[bool, BeforeValidator(_is_yes)] = False
+
+    @model_validator(mode="after")
+    def _decides(self) -> _MoveAnswer:
+        if not self.move and not self.accept_draw:
+            raise ValueError("neither a move nor a draw")
+        return self
 
 
 @dataclass(frozen=True)
@@ -114,7 +135,10 @@ class Counsel:
 
 @dataclass(frozen=True)
 class Choice:
-    """What the reply of whoever decides means: a legal move, or what is wrong with it."""
+    """What the reply of whoever decides means: a legal move, or what is wrong with it.
+
+    A draw may be accepted with either.
+    """
 
     words: str
     move: Move | None = None
@@ -151,12 +175,16 @@ def read_choice(text: str, position: Position) -> Choice:
     """Return the move that a reply decides for, or why it is none."""
     text = text[-MAX_READ:]
     answer = _read(_MoveAnswer, text)
-    words, said = (text, text) if answer is None else (answer.reasoning, answer.move)
+    words = text if answer is None else answer.reasoning
+    accepts_draw = answer is not None and answer.accept_draw
     try:
-        move = read_reply(text, position) if answer is None else _read_move(said, position)
+        if answer is None or not answer.move:
+            move = read_reply(text, position)
+        else:
+            move = _read_move(answer.move, position)
     except MoveError as error:
-        return Choice(words, fault=error)
-    return Choice(words, move, accepts_draw=answer is not None and answer.accept_draw)
+        return Choice(words, fault=error, accepts_draw=accepts_draw)
+    return Choice(words, move, accepts_draw=accepts_draw)
 
 
 def one_line(text: str, limit: int = MAX_REASON) -> str:
@@ -175,7 +203,7 @@ def _read_move(said: str, position: Position) -> Move:
 
 
 def _read(kind: type[T], text: str) -> T | None:
-    """Return the JSON object of a kind that a reply consists of, if it does."""
+    """Return the last JSON object of a kind in a reply, thoughts aside: before it come drafts."""
     for part in _objects(text):
         try:
             return kind.model_validate(part)
@@ -184,16 +212,31 @@ def _read(kind: type[T], text: str) -> T | None:
     return None
 
 
-def _objects(text: str) -> list[Any]:
-    """Return the JSON objects that may be the whole answer: the text, or what it encloses."""
-    found = []
-    inside = text[text.find("{") : text.rfind("}") + 1]
-    for part in (text, _last_fenced(text), inside):
-        try:
-            found.append(json.loads(part))
-        except (ValueError, RecursionError):
-            continue
-    return found
+def _objects(text: str) -> list[object]:
+    """Return the JSON objects that may be the answer, the last first."""
+    if (whole := _loaded(text)) is not None:
+        return [_unwrapped(whole)]  # what looks like a thought in it is only quoted
+    said = without_thoughts(text)
+    found = [
+        _unwrapped(value)
+        for start, _, value in find_json(said, _VALUE)
+        if not _IN_LIST.search(said[max(0, start - 20) : start])
+    ]
+    # The search ends early in a text full of braces, but what is in a fence is found.
+    return [*reversed(found), _unwrapped(_loaded(_last_fenced(said)))]
+
+
+def _loaded(text: str) -> object:
+    try:
+        loaded: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return loaded
+
+
+def _unwrapped(value: object) -> object:
+    """Return the only element of a list: of several, none is the one."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _last_fenced(text: str) -> str:

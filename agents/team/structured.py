@@ -105,6 +105,7 @@ _FINAL = re.compile(
 )
 #: The most that is read of one answer.
 _LONGEST = 4000
+_OBJECT = re.compile(r"\{")
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -124,24 +125,11 @@ class Answer:
 
 def find_objects(text: str) -> list[Answer]:
     """Return the answers in JSON objects, whole or broken, in order."""
-    answers = []
-    at, spent = text.find("{"), 0
-    # What cannot be read is tried again from the next brace, but only so often: time is linear.
-    while at >= 0 and spent <= len(text) + 10_000:
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            spent += error.pos - at + 100
-            end = at + 1
-        except RecursionError:
-            break
-        except ValueError:  # a number of thousands of digits
-            spent += 5_000
-            end = at + 1
-        else:
-            if texts := tuple(_texts_of(value, depth=0)):
-                answers.append(Answer(at, end, "object", texts))
-        at = text.find("{", end)
+    answers = [
+        Answer(start, end, "object", texts)
+        for start, end, value in find_json(text, _OBJECT)
+        if (texts := tuple(_texts_of(value, depth=0)))
+    ]
     if not answers and ("{" in text or '":' in text):
         answers += (
             Answer(match.start(), match.end(), _key(match[1]), (match[2],))
@@ -149,6 +137,24 @@ def find_objects(text: str) -> list[Answer]:
             if _key(match[1]) in _CHOSEN | _MOVE
         )
     return answers
+
+
+def find_json(text: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int, object]]:
+    """Yield where each JSON value is that begins with an opening and is in no other, and it."""
+    at, spent = opening.search(text), 0
+    # What cannot be read is tried again from the next opening, but only so often: time is linear.
+    while at and spent <= len(text) + 10_000:
+        end = at.end()
+        try:
+            value, end = _DECODER.raw_decode(text, at.start())
+            yield at.start(), end, value
+        except json.JSONDecodeError as error:
+            spent += error.pos - at.start() + 100
+        except RecursionError:
+            break
+        except ValueError:  # a number of thousands of digits
+            spent += 5_000
+        at = opening.search(text, end)
 
 
 def find_answers(text: str) -> list[Answer]:

@@ -93,6 +93,108 @@ def test_a_choice():
 
 
 @pytest.mark.parametrize(
+    "move", ['"e2e4"', '""', '"none"', "null", '"e2e5"', '"I agree to a draw."', "4", "[]", None]
+)
+@pytest.mark.parametrize("form", ["{}", "Here you are:\n```json\n{}\n```", "<think>no</think>{}"])
+@pytest.mark.parametrize("yes", ["true", '"true"', '"Yes"'])
+def test_a_draw_can_be_accepted_with_any_move_or_none(move, form, yes):
+    last = "" if move is None else f', "move": {move}'
+    text = form.format(f'{{"reasoning": "it is equal", "accept_draw": {yes}{last}}}')
+    choice = read_choice(text, START)
+    assert choice.accepts_draw
+    assert choice.words == "it is equal"
+    assert (choice.move is None) == (move != '"e2e4"')
+
+
+@pytest.mark.parametrize("no", ["false", '"false"', '"no"', "null", "0", '""'])
+def test_what_is_no_yes_accepts_nothing(no):
+    choice = read_choice(f'{{"reasoning": "x", "accept_draw": {no}, "move": "e2e4"}}', START)
+    assert (choice.move and choice.move.uci(), choice.accepts_draw) == ("e2e4", False)
+
+
+DRAFT = '{"reasoning": "at first", "accept_draw": true, "move": "d2d4"}'
+ANSWER = '{"reasoning": "in the end", "accept_draw": false, "move": "e2e4"}'
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{draft}\n{answer}",
+        "Draft: {draft}\n\nBut no.\n\n{answer}\nThat is all.",
+        "```json\n{draft}\n```\n\nBetter:\n\n```json\n{answer}\n```",
+        "```json\n{draft}\n```\n\nBetter: {answer}",
+        "{draft}\n{answer}\n" + '{{"confidence": 0.9}}',
+        "Sure, [really] {draft}, and then [{answer}]",
+        "{{" * 300 + "```json\n{answer}\n```",
+    ],
+)
+def test_of_several_objects_the_last_counts(form):
+    choice = read_choice(form.format(draft=DRAFT, answer=ANSWER), START)
+    assert (choice.move and choice.move.uci(), choice.words) == ("e2e4", "in the end")
+    assert not choice.accepts_draw
+    choice = read_choice(form.format(draft=ANSWER, answer=DRAFT), START)
+    assert (choice.move and choice.move.uci(), choice.words) == ("d2d4", "at first")
+    assert choice.accepts_draw
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[{DRAFT}, {ANSWER}]",
+        f"```json\n[{DRAFT}, {ANSWER}]\n```",
+        f'{{"candidates": [{DRAFT}, {ANSWER}, {{"reas',
+    ],
+)
+def test_of_a_list_none_is_the_answer(text):
+    assert read_choice(text, START).move is None
+    assert read_counsel(text, START, 3).candidates == ()
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        'Perhaps {"reasoning": "x", "move": "e2e4"}? No. Better d4.',
+        '\n```json\n{"reasoning": "x", "accept_draw": true, "move": "e2e4"}\n```\n',
+        'I could advise {"reasoning": "x", "candidates": [{"reason": "y", "move": "e2e4"}]}.',
+    ],
+)
+@pytest.mark.parametrize(
+    "said", ["I play d2d4.", '{"reasoning": "z", "move": "d2d4"}', '{"candidates": ["d2d4"]}']
+)
+def test_thoughts_are_no_answers(thought, said):
+    text = f"<think>{thought}</think>\n{said}"
+    assert [move for move, _ in counsel(text)[0]] == ["d2d4"]
+    if "candidates" not in said:
+        choice = read_choice(text, START)
+        assert (choice.move and choice.move.uci(), choice.accepts_draw) == ("d2d4", False)
+
+
+def test_thoughts_count_if_nothing_else_was_said():
+    text = '<think>{"reasoning": "x", "accept_draw": true, "move": "e2e4"}</think>'
+    choice = read_choice(text, START)
+    assert (choice.move and choice.move.uci(), choice.accepts_draw) == ("e2e4", True)
+    assert [move for move, _ in counsel(f"<think>{candidates('d2d4')}</think>")[0]] == ["d2d4"]
+
+
+@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```", "Here you are: {}"])
+def test_what_an_answer_quotes_is_no_thought(form):
+    answer = json.dumps({"reasoning": "After <think>d4?</think> I say", "move": "e2e4"})
+    choice = read_choice(form.format(answer), START)
+    assert (choice.move and choice.move.uci()) == "e2e4"
+
+
+@pytest.mark.parametrize("words", ["so </think> e4", "<think> is no word of mine", "[thinking]"])
+def test_what_is_all_json_has_no_thoughts(words):
+    choice = read_choice(json.dumps({"reasoning": words, "move": "e2e4"}), START)
+    assert (choice.move and choice.move.uci(), choice.words) == ("e2e4", words)
+
+
+def test_a_draw_can_be_accepted_with_a_move_of_another_shape():
+    choice = read_choice('{"accept_draw": true, "move": {"uci": "e2e4"}}', START)
+    assert (choice.move and choice.move.uci(), choice.accepts_draw) == ("e2e4", True)
+
+
+@pytest.mark.parametrize(
     ("text", "error"),
     [
         ('{"reasoning": "e4 is good", "move": "e2e5"}', IllegalMove),
