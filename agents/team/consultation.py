@@ -209,11 +209,14 @@ class Consultation:
         for each in advice:
             self._turn.listener.advised(each)
         legal = [each for each in choices if each.move is not None]
+        accepting = [each for each in choices if each.accepts_draw]
         if not legal:
-            return self._decision(member, choices[0], tuple(advice))
+            return self._decision(member, (accepting or choices)[0], tuple(advice))
         votes = Counter(each.move for each in legal)
         winner = max(legal, key=lambda each: votes[each.move])
-        accepts = 2 * sum(each.accepts_draw for each in legal) > len(legal)
+        # Who accepts without a move has decided, too; who did neither has not.
+        voters = [each for each in choices if each.move is not None or each.accepts_draw]
+        accepts = 2 * len(accepting) > len(voters)
         reason = f"{votes[winner.move]} of {len(choices)} chose it: {one_line(winner.words, 200)}"
         chosen = Choice(reason, winner.move, accepts_draw=accepts)
         return self._decision(member, chosen, tuple(advice))
@@ -226,14 +229,16 @@ class Consultation:
 
     def _voiced(self, choice: Choice) -> tuple[tuple[Candidate, ...], str, str]:
         if choice.move is None:
-            return (), choice.words[:MAX_WORDS], one_line(str(choice.fault))
+            # A draw needs no move: who accepts it does not abstain.
+            abstained = "" if choice.accepts_draw else one_line(str(choice.fault))
+            return (), choice.words[:MAX_WORDS], abstained
         candidate = Candidate(choice.move, one_line(choice.words))
         return (candidate,), choice.words[:MAX_WORDS], ""
 
     async def _choose(
         self, member: MemberDefinition, advice: Sequence[Advice], sample: int = 0
     ) -> Choice:
-        """Return what a member decides for."""
+        """Return what a member decides for; a draw is accepted only if it is offered."""
         briefing, turn = self._briefing, self._turn
         prompt = self._team.prompt(member.prompt, turn.position.variant)
         schema = move_schema(
@@ -245,7 +250,8 @@ class Consultation:
         reply = await self._call(member, request, prompt.digest, attempt=attempt)
         if reply.refusal:
             return Choice(reply.refusal, fault=UnreadableMove(one_line(reply.refusal)))
-        return read_choice(reply.text, turn.position)
+        choice = read_choice(reply.text, turn.position)
+        return choice if turn.draw_offered else replace(choice, accepts_draw=False)
 
     def _decision(
         self, member: MemberDefinition, choice: Choice, advice: tuple[Advice, ...]
@@ -256,7 +262,7 @@ class Consultation:
         return Decision(
             said,
             (*advice, own),
-            accepts_draw=choice.accepts_draw and self._turn.draw_offered,
+            accepts_draw=choice.accepts_draw,
             fault=choice.fault,
         )
 

@@ -466,6 +466,40 @@ async def test_a_draw_can_be_accepted_only_if_it_is_offered():
     assert not (await seat(ScriptedCaller(answers)).decide(turn())).accepts_draw
 
 
+@pytest.mark.parametrize("move", ["", "none", "e2e5"])
+async def test_a_draw_is_accepted_without_a_legal_move(move):
+    answers = {**ALL, "selector": choice(move, accept_draw=True)}
+    decision = await seat(ScriptedCaller(answers)).decide(turn(draw_offered=True))
+    assert decision.accepts_draw
+    assert decision.advice[-1] == Advice("selector", words="so be it")
+    # Where none is offered, that is no decision.
+    decision = await seat(ScriptedCaller(answers)).decide(turn())
+    assert not decision.accepts_draw
+    assert decision.fault is not None
+    assert decision.advice[-1].abstained
+
+
+@pytest.mark.parametrize(
+    ("answers", "accepts"),
+    [
+        ((choice("", accept_draw=True), choice("e2e4"), choice("", accept_draw=True)), True),
+        ((choice("e2e5"), choice("e2e5"), choice("", accept_draw=True)), True),
+        ((choice("e2e4"), choice("e2e4"), choice("", accept_draw=True)), False),
+        ((choice("e2e4"), choice("e2e5"), choice("", accept_draw=True)), False),
+        ((choice("e2e4", accept_draw=True), choice("e2e5"), choice("e2e5")), True),
+    ],
+)
+async def test_most_of_those_who_decide_accept_a_draw(answers, accepts):
+    rest = iter(answers)
+
+    async def next_answer(request):
+        return next(rest)
+
+    caller = ScriptedCaller({"solo": next_answer})
+    decision = await seat(caller, "vote").decide(turn(draw_offered=True))
+    assert decision.accepts_draw is accepts
+
+
 @pytest.mark.parametrize(("seeded", "seed"), [(True, 7), (False, None)])
 async def test_the_seed_goes_along_if_wished_for(seeded, seed):
     caller = ScriptedCaller(ALL)

@@ -34,7 +34,16 @@ from app.matches.owner import FAULTS, Owner, OwnerGone
 from app.matches.saying import printable
 from app.matches.settings import AnalysisSettings, Feedback, IllegalMoves, LastResort
 from app.persistence.errors import StorageUnavailable
-from engine import Color, Evaluation, IllegalMove, Move, Outcome, Position, Termination
+from engine import (
+    Color,
+    Evaluation,
+    IllegalMove,
+    Move,
+    Outcome,
+    Position,
+    Termination,
+    UnreadableMove,
+)
 from tests.app.matches.owning import (
     EPOCH,
     WORKER,
@@ -381,6 +390,12 @@ def test_a_pause_does_not_make_refused_attempts_good() -> None:
             Outcome(None, Termination.AGREEMENT),
             "e4",
         ),
+        (
+            [offers("e4")],
+            [replace(ACCEPTS, move="none", fault=UnreadableMove("none"))],
+            Outcome(None, Termination.AGREEMENT),
+            "e4",
+        ),
         ([offers("e4"), RESIGNS], ["e5"], Outcome(BLACK, Termination.RESIGNATION), "e4 e5"),
         # To accept what nobody offered is to make the move it came with.
         (
@@ -406,6 +421,7 @@ def test_ends_without_a_last_move(
             await at.finish()
             assert at.match.outcome == outcome
             assert at.notebook.moves == moves
+            assert at.notebook.of("attempt.rejected") == []
             assert len(at.notebook.of("match.ended")) == 1
 
     run(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import astuple, replace
 from datetime import datetime
@@ -13,9 +14,19 @@ from structlog.testing import capture_logs
 
 from agents.errors import PlayerUnavailable
 from agents.team.prompts import rules_of
+from app.matches.commands import Draw, DrawAction, PlayMove
 from app.persistence.records import ModelCallRecord
+from engine import Color
 from tests.app.matches.owning import run
-from tests.support.model_server import Asked, Behaviour, Fails, FailsInStream, Hangs, ModelServer
+from tests.support.model_server import (
+    Asked,
+    Behaviour,
+    Fails,
+    FailsInStream,
+    Hangs,
+    ModelServer,
+    Says,
+)
 from tests.support.team_matches import (
     CRITICAL,
     GOOD,
@@ -51,6 +62,25 @@ def furnished(tmp_path: Path, sqlite_template: Path) -> Path:
 
 def _roles(server: ModelServer) -> list[str]:
     return [role_of(each) for each in server.requests]
+
+
+# --- draws ---
+
+
+@pytest.mark.parametrize("said", ["", "none", "e2e5"])
+def test_a_draw_that_is_accepted_without_a_legal_move_is_agreed(folder: Path, said: str) -> None:
+    async def main() -> None:
+        accepts = Says(json.dumps({"reasoning": "equal", "accept_draw": True, "move": said}))
+        async with ModelServer(accepts) as server, playing(server, folder) as play:
+            match_id = await play.start("human", "solo:default", max_plies=4)
+            await play.command(match_id, Draw(Color.WHITE, DrawAction.OFFER))
+            await play.command(match_id, PlayMove(Color.WHITE, "e2e4"))
+            record = await play.ended(match_id)
+            assert (record.result, record.termination) == ("1/2-1/2", "agreement")
+            assert await play.rejected(match_id) == []
+            assert len(server.requests) == 1
+
+    run(main())
 
 
 # --- modes ---
