@@ -125,8 +125,9 @@ _SHOWN = re.compile(
 #: Before a command: it is the other side's.
 _THEIRS = {
     turn: re.compile(
-        rf"\b(?:opponent|{turn.opponent})(?:'s\s(?:turn|move|reply|answer))?(?:\s?:|\s(?:has\s)?"
-        r"(?:just\s)?(?:used|played|made|answered|replied)(?:\s(?:the\smove|with))?)\s?" + _UP_TO
+        rf"\b(?:opponent|{turn.opponent})(?:'s\s(?:turn|move|reply|answer))?(?:\s?:\s?|\s(?:has\s)?"
+        r"(?:just\s)?(?:used|played|made|answered|replied)(?:\s(?:the\smove|with))?[^\S\n])"
+        + _UP_TO
     )
     for turn in Color
 }

@@ -146,6 +146,7 @@ AROUND = [
     "{}\n</think>\n\nI chose this because it prevents d4.",
     # a command of the other side
     "White played make_move e2e4.\n\n{}",
+    "Nf6 or c5? That depends on what White played\n{}",
     "{}\n\n(White's turn: make_move d2d4)",
     "Black: {}\nWhite: make_move d2d4\nBlack: make_move c7c5",
     # a made-up dialogue
