@@ -253,7 +253,7 @@ def test_answers_to_one_request_come_in_order_and_once(file):
         ({"seed": None, "effort": None}, "another effort, seed ("),
         ({"schema": None}, "another schema ("),
         ({"sample": 1}, "another sample ("),
-        ({"messages": REQUEST.messages[:1]}, "another message 2 ("),
+        ({"messages": REQUEST.messages[:1]}, "another turn or advice (message 2) ("),
         ({"messages": (*REQUEST.messages, REQUEST.messages[0])}, "another message 3 ("),
     ],
 )
