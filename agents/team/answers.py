@@ -35,6 +35,12 @@ _CLOSING = re.compile(r"\}\s*+```")
 #: of a list that was cut off.
 _VALUE = re.compile(r"[{[]")
 _IN_LIST = re.compile(r"(?:\[|\}\s*,)\s*\Z")
+_OBJECT = re.compile(r"\{\s*\"")
+_FENCE = re.compile(r"\A```(?:json)?\s*+")
+#: How members may call what they decide for.
+_DECIDING = re.compile(
+    r"\"\w*(?:move|candidate|answer|uci|san|choice|decision)\w*\"\s*:", re.IGNORECASE
+)
 _TEXT = {"type": "string"}
 T = TypeVar("T", bound=BaseModel)
 
@@ -178,6 +184,8 @@ def read_choice(text: str, position: Position) -> Choice:
     words = text if answer is None else answer.reasoning
     accepts_draw = answer is not None and answer.accept_draw
     try:
+        if answer is None and _is_undecided(text):
+            raise UnreadableMove(text)
         if answer is None or not answer.move:
             move = read_reply(text, position)
         else:
@@ -185,6 +193,21 @@ def read_choice(text: str, position: Position) -> Choice:
     except MoveError as error:
         return Choice(words, fault=error, accepts_draw=accepts_draw)
     return Choice(words, move, accepts_draw=accepts_draw)
+
+
+def _is_undecided(text: str) -> bool:
+    """Return whether a reply is an object that was cut off before it came to its move.
+
+    The moves in its reasoning are what it thought about, and perhaps what it warned of.
+    """
+    said = _FENCE.sub("", without_thoughts(text).lstrip())
+    if not _OBJECT.match(said) or _DECIDING.search(said):
+        return False
+    try:
+        json.JSONDecoder().raw_decode(said)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def one_line(text: str, limit: int = MAX_REASON) -> str:

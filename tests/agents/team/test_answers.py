@@ -299,3 +299,33 @@ def test_a_number_of_thousands_of_digits_is_no_move(text):
     text %= "9" * 6000
     assert isinstance(read_choice(text, START).fault, UnreadableMove)
     assert read_counsel(text, START, 3).candidates == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"reasoning": "Moving f2f3 would allow Qh4. Then',
+        '{"reasoning": "Nf3 loses the knight after',
+        '{"reasoning": "The tactical specialist proposes g2g4, which weakens the king. Let me',
+        '{"reasoning": "I look at a2a3',
+        '```json\n{"reasoning": "e2e4 is the best move"',
+        '<think>d2d4?</think>\n{"reasoning": "I play e2e4, since',
+    ],
+)
+def test_who_was_cut_off_before_the_move_has_decided_nothing(text):
+    choice = read_choice(text, Position.start())
+    assert (choice.move, type(choice.fault)) == (None, UnreadableMove)
+    assert read_counsel(text, Position.start(), 3).candidates == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"reasoning": "Nf3 loses", "move": "e2e4"',
+        '{"reasoning": "Nf3 loses", "best_move": "e2e4',
+        '{"reasoning": "Nf3 loses"}\nmake_move e2e4',
+        "{ I play e2e4 }",
+    ],
+)
+def test_who_was_cut_off_after_the_move_has_decided(text):
+    assert str(read_choice(text, Position.start()).move) == "e2e4"
