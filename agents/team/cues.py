@@ -32,7 +32,7 @@ _STATED = re.compile(
     r"\b(?:i|we|let'?s|let\sus|let\sme|i['\s]?a?m|i['\s]?ll|i['\s]?d|i['\s]?ve|we['\s]?ll|we['\s]?re|"
     r"me|black|white)"
     rf"(?:\s{_NOT}[a-z']+){{0,5}}?\s"
-    r"(?:play|playing|move|moving|choose|choosing|select|selecting|pick|go\swith|going\swith|"
+    r"(?:play|playing|move|moving|choose|choosing|select|selecting|pick|go|go\swith|going\swith|"
     r"make|opt\sfor|opting\sfor|push|capture|take|respond\swith|answer\swith|reply\swith|execute|"
     r"prefer|proceed\swith|proceed|submit|start\swith|open\swith|begin\swith|settle\son|"
     r"stick\swith|commit\sto|go\sfor|chose|chosen|decided\son|decide\son|recommend|suggest|try|"
@@ -109,6 +109,21 @@ _FAILED = re.compile(
     r"(?!\?)|\A[\"')\]>]{0,4}\swould\s(?:lose|hang|blunder|drop|fail)\b"
     r"|\A[\"')\]>]{0,4}\?[\"')]{0,2}\s(?:no|or)\b"
 )  # fmt: skip
+#: After a move: it is not to be played, or was refused.
+_RULED_OUT = re.compile(
+    r"\A[\"')\]!?+#]{0,4}(?:,?\s(?:which|that|but\s(?:it|that))|:)?\s?(?:"
+    r"(?:was|is|were|isn't|wasn't|would\sbe|seems|looks)\s(?:also\s|clearly\s|actually\s|simply\s|just\s)?(?:an?\s)?"
+    r"(?:illegal|invalid|impossible|refused|rejected|mistake|blunder|bad|terrible|too\s(?:slow|risky|passive))\b"
+    r"|(?:was|is|were)\snot\s(?:an?\s)?(?:legal|valid|possible|allowed|available|good)\b"
+    r"|(?:isn't|wasn't)\s(?:an?\s)?(?:legal|valid|possible|allowed|available|good)\b"
+    r"|(?:cannot|can't|could\snot|couldn't)\sbe\splayed\b|(?:illegal|invalid)\b)"
+)  # fmt: skip
+#: Before and after a square that is all of its sentence: that is the move of a pawn.
+_ALONE_BEFORE = re.compile(
+    r"(?:(?:\A|[.!?;\n])\s*(?:(?:so|therefore|thus|hence|instead|now|ok|okay)[,:]?\s+)?"
+    r"|[,;]\s+(?:so|therefore|thus|hence)\s+)[\"'(]{0,2}\Z"
+)
+_ALONE_AFTER = re.compile(r"[\"')!?+#]{0,4}\s*(?:[.!;\n]|\Z)")
 #: Before or after a command: it shows the form.
 _EXAMPLE = re.compile(r"\b(?:e\.g\.?|example|for\sinstance)[:,]{0,2}[^\S\n]{0,2}" + _UP_TO)
 _FOR_EXAMPLE = re.compile(r"\A[\"')\]>,]{0,4}\sfor\s(?:example|instance)\b")
@@ -182,6 +197,16 @@ def is_remark(clause: str, turn: Color) -> bool:
     clause = _last_part(clause)
     owner = re.search(rf"\b{turn.opponent}(?:'s)?\b", clause)
     return bool(owner or _LATER.search(clause) or _REMARKED.search(clause))
+
+
+def is_ruled_out(after: str) -> bool:
+    """Return whether the words after a move say that it was refused, or is none to be played."""
+    return _RULED_OUT.match(after.lower()) is not None
+
+
+def is_alone(before: str, after: str) -> bool:
+    """Return whether what stands between two texts is a sentence of its own."""
+    return bool(_ALONE_BEFORE.search(before.lower()) and _ALONE_AFTER.match(after))
 
 
 def is_denied(before: str, after: str, turn: Color) -> bool:

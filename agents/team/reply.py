@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agents.team.command import Command, find_commands, squares_of
 from agents.team.cues import (
     REACH,
     asks_first,
+    is_alone,
     is_alternative,
     is_denied,
     is_example,
@@ -23,6 +25,7 @@ from agents.team.cues import (
     is_joint,
     is_next,
     is_remark,
+    is_ruled_out,
     is_shown,
     is_stated,
     is_theirs,
@@ -85,14 +88,27 @@ class _Reader:
             return answered
         clear = plain(text)
         text = without_options(clear)
-        mentions = [each for each in find_mentions(text) if self._verdicts.of(each.text)]
-        mentions = mentions[-_LOOKED_AT:]
+        mentions = self._eligible(text)
         return (
             self._stated(text, mentions)
             or self._shown(clear, depth)
             or (None if asks_first(text) else self.ordered(whole))
             or self._mentioned(text, mentions)
         )
+
+    def _eligible(self, text: str) -> list[Mention]:
+        """Return the last mentions that may be the answer, or all if each is said to be none."""
+        found = [each for each in find_mentions(text) if self._verdicts.of(each.text)]
+        found = found[-_LOOKED_AT:]
+        left = []
+        for each in found:
+            before = text[max(0, each.start - REACH) : each.start]
+            after = text[each.end : each.end + REACH]
+            if is_ruled_out(after):
+                continue
+            is_square = each.is_square and not is_alone(before, after)
+            left.append(replace(each, is_square=is_square) if each.is_square else each)
+        return left or found
 
     def ordered(self, text: str) -> Verdict:
         """Return the move of the only command with both squares that a text gives, or None."""
@@ -261,6 +277,8 @@ class _Reader:
         if not mentions or not re.fullmatch(
             r"\W*(?:\d{1,3}\s?\.{1,3}\s?)?", line[: mentions[0].start]
         ):
+            return None
+        if is_ruled_out(line[mentions[0].end :]):
             return None
         is_led = _LED.match(line, mentions[0].end) or (
             len(mentions) > 1 and is_alternative(line[mentions[0].end : mentions[1].start])

@@ -524,3 +524,34 @@ def test_giant_replies_are_read_and_their_end_counts(piece):
     if piece != "<think>":
         reply = f"{garbage}\n</answer>\nmake_move e2e4"
         assert read_reply(reply, Position.start()).uci() == "e2e4"
+
+
+@pytest.mark.parametrize(
+    ("text", "uci"),
+    [
+        ("Nf3 would be a mistake; e4.", "e2e4"),
+        ("Nf3 is illegal. e4", "e2e4"),
+        ("Nf3 is bad, so e4", "e2e4"),
+        ("Nf3 cannot be played; therefore e4", "e2e4"),
+        ("Sorry, Ke2 was illegal. e4.", "e2e4"),
+        ("Sorry, Ke2 was illegal. Nc3.", "b1c3"),
+        ("I apologize, Ke2 isn't legal. I'll go e4.", "e2e4"),
+        ("Previously I tried Ke2 which was refused. Now: e4", "e2e4"),
+        ("I apologize for the mistake. e4", "e2e4"),
+    ],
+)
+def test_a_move_that_is_taken_back_is_not_the_answer(text, uci):
+    assert read_reply(text, Position.start()).uci() == uci
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("Ke2 is illegal.", IllegalMove),  # nothing else is said
+        ("Nf3: illegal. e4: legal.", UnreadableMove),
+        ("The knight controls d4, e5.", UnreadableMove),
+    ],
+)
+def test_what_is_left_is_not_guessed_at(text, error):
+    with pytest.raises(error):
+        read_reply(text, Position.start())
