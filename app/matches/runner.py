@@ -180,18 +180,30 @@ class Runner:
         """Take matches that nobody runs, oldest first, as far as there is room."""
         worker, room = self._workers.id, self._concurrent - self._occupied
 
-        def find(connection: Connection) -> list[str]:
+        def find(connection: Connection) -> tuple[list[str], list[str]]:
             found = claimable(connection, worker, room) if room > 0 else []
-            return found + claimable(connection, worker, 100, humans=True)
+            return found, claimable(connection, worker, 100, humans=True)
 
-        for match_id in await self._database.read(find):
+        found, with_humans = await self._database.read(find)
+        for match_id in found:
+            if self._occupied >= self._concurrent:
+                break  # those that were created meanwhile have the room
+            self._occupied += 1  # until it is counted with its owner
             try:
-                await self._drop_former(match_id)
-                await self._take(match_id, by_force=False)
-            except StorageUnavailable:
-                raise
-            except Exception:  # one that cannot be read must not keep others from being run
-                _log.exception("match cannot be taken up", match_id=match_id)
+                await self._take_one_up(match_id)
+            finally:
+                self._occupied -= 1
+        for match_id in with_humans:
+            await self._take_one_up(match_id)
+
+    async def _take_one_up(self, match_id: str) -> None:
+        try:
+            await self._drop_former(match_id)
+            await self._take(match_id, by_force=False)
+        except StorageUnavailable:
+            raise
+        except Exception:  # one that cannot be read must not keep others from being run
+            _log.exception("match cannot be taken up", match_id=match_id)
 
     async def _drop_former(self, match_id: str) -> None:
         """Stop an owner here of a match that another process has taken, and left, since then."""

@@ -298,6 +298,36 @@ def test_matches_created_at_the_same_moment_keep_to_the_limit(database_url: str)
     run(main())
 
 
+def test_matches_created_while_others_are_looked_for_keep_to_the_limit(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        player = ScriptedPlayer(name="slow")
+        looks, created = asyncio.Event(), asyncio.Event()
+        async with process(database_url, {"slow": player}, concurrent=2) as worked:
+            read = worked.database.read
+
+            async def read_late(query: Callable[[Connection], Any]) -> Any:
+                if query.__name__ == "find":  # the runner's, which has counted its room before
+                    looks.set()
+                    await created.wait()
+                return await read(query)
+
+            monkeypatch.setattr(worked.database, "read", read_late)
+            worked.runner.wake()
+            await looks.wait()
+            settings = match_settings("slow", "slow")
+            await asyncio.gather(*(worked.matches.create(settings, client="me") for _ in range(6)))
+            looks.clear()
+            worked.runner.wake()
+            created.set()
+            await looks.wait()  # once more, so what was found the first time has been taken up
+            await player.asked(2)
+            assert worked.runner.running == 2
+
+    run(main())
+
+
 def test_two_processes_share_many_matches(postgres_url: str) -> None:
     async def main() -> None:
         settings = match_settings("random", "random", variant="kings-cooking", time_control="60")
