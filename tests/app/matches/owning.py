@@ -24,6 +24,8 @@ from tests.app.matches.telling import logged, match_settings
 from tests.support.processes import HANGS_AFTER, Complaints
 
 EPOCH, WORKER = 3, "worker-1"
+FOOLS_MATE = "f3 e5 g4 Qh4#"
+SHUFFLE = "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8"
 
 
 class Watch:
@@ -42,6 +44,11 @@ class Watch:
 WATCH = Watch()
 now = WATCH.now
 pass_seconds = WATCH.pass_seconds
+
+
+def types_of(events: list[Event]) -> list[str]:
+    """Return the types of events, in order."""
+    return [event.type.value for event in events]
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
