@@ -107,12 +107,12 @@ class CircuitBreaker:
                 self._end_probe()
 
     def _count_fault(self, *, is_probe: bool) -> None:
-        if self._opened_at is None:
+        if is_probe:  # also if it had spoken: who breaks off every reply is not back
+            self._opened_at = self._clock()
+        elif self._opened_at is None:  # what began before the circuit opened tells nothing new
             self._faults += 1
             if self._faults >= self._threshold:
                 self._opened_at = self._clock()
-        elif is_probe:  # what began before the circuit opened tells nothing new
-            self._opened_at = self._clock()
 
     def _close(self) -> None:
         self._faults = 0

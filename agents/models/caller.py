@@ -133,13 +133,11 @@ class ModelCaller:
             try:
                 if self._is_replay:
                     return await self._made(call, retry, reservation)
-                await self._wait_for_probe(provider, excuse)
-                began = await self._wait_for_turn(provider, excuse)
-                began = await self._wait_for_probe(provider, excuse) or began
+                began = await self._admitted(provider, excuse)
                 with self._breakers.of(provider).trial(counts=retry < _COUNTED) as speaks:
                     return await self._made(call.heard_by(speaks), retry, reservation)
             except ProviderFault as fault:
-                slow += isinstance(fault, ProviderSilent)
+                slow += _is_slow(fault)
                 is_last = retry >= (self._retries if retries is None else retries)
                 is_last = is_last or slow > _SLOW_RETRIES
                 pause = None if is_last else self._pause(fault, retry)
@@ -148,7 +146,8 @@ class ModelCaller:
                     excuse(began, until)
                 if pause is None:
                     # Where the clock left no more, it will not the next time: somebody has to look.
-                    fault.is_lasting = fault.is_lasting or fault.is_hurried
+                    is_over = fault.is_hurried and slow > _SLOW_RETRIES
+                    fault.is_lasting = fault.is_lasting or is_over
                     raise
             finally:
                 reservation.settle(Spending())  # no more than was settled, if it was
@@ -177,16 +176,21 @@ class ModelCaller:
             raise ModelNotConfigured(request.model, "no such provider is set up")
         return model
 
-    async def _wait_for_probe(self, provider: str, excuse: Excuse) -> datetime | None:
-        """Wait while another call finds out whether the provider is back, excused.
+    async def _admitted(self, provider: str, excuse: Excuse) -> datetime:
+        """Wait for whatever keeps calls from being made, excused; returns until when it is.
 
-        Returns until when it is, if there was one. Raises `CircuitOpen`.
+        That is another call that finds out whether the provider is back, and then the rate limit.
+        A place in that is lost to whoever finds such a call after it: else all who have one would
+        go at once when the provider is back. Raises `CircuitOpen`.
         """
-        breaker, until = self._breakers.of(provider), None
-        while breaker.is_probed:
-            _, until = await excused_wait(breaker.probe_over(), excuse, self._now)
-        breaker.check()
-        return until
+        breaker = self._breakers.of(provider)
+        while True:
+            while breaker.is_probed:
+                await excused_wait(breaker.probe_over(), excuse, self._now)
+            breaker.check()
+            until = await self._wait_for_turn(provider, excuse)
+            if not breaker.is_probed:
+                return until
 
     async def _wait_for_turn(self, provider: str, excuse: Excuse) -> datetime:
         """Wait for the rate limit, excused; returns until when it is."""
@@ -350,6 +354,11 @@ async def _last_words(task: asyncio.Future[None], cancelled: BaseException) -> N
         cancelled.add_note("a model call was not written down in time")
     elif not task.cancelled() and task.exception() is not None:
         cancelled.add_note(f"a model call was not written down: {task.exception()}")
+
+
+def _is_slow(fault: ProviderFault) -> bool:
+    """Return whether a fault is that the model took all the time there was."""
+    return isinstance(fault, ProviderSilent) and (fault.may_be_thinking or not fault.is_hurried)
 
 
 def _outcome_of_error(error: ModelError) -> CallOutcome | None:

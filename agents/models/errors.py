@@ -80,6 +80,8 @@ class ProviderSilent(ProviderFault):
 
     provider: str
     after: timedelta
+    #: Whether it had the request and had said nothing: a model may be thinking, and be billed.
+    may_be_thinking: bool = False
 
     def __str__(self) -> str:
         all_there_was = ", and the clock left no more" if self.is_hurried else ""

@@ -134,7 +134,7 @@ class ModelReply:
     form: ReplyForm = ReplyForm.TEXT
 
 
-#: Called with the words of a reply as they arrive.
+#: Called with the words of a reply as they arrive, and with none when there are only thoughts yet.
 Heard = Callable[[str], None]
 #: Awaited before one more request is sent for the same reply.
 Again = Callable[[], Awaitable[None]]

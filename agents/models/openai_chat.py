@@ -244,8 +244,7 @@ class _Exchange:
                 words = self.partial.take(event.data)
             except MalformedChunk as error:
                 raise self._broken(str(error)) from None
-            if words:
-                self._overheard.feed(words)
+            self._overheard.feed(words)
 
     def _note_life(self, stall: asyncio.Timeout) -> None:
         """Let a server go on that speaks: then it is the player's own time."""
@@ -267,8 +266,9 @@ class _Exchange:
         after = (request.silence if is_hurried else None) or request.timeout
         fault = ProviderSilent(self._provider.name, after)
         fault.is_hurried = is_hurried
-        # It may be at work, and bill it. Whether it has the request at all, nobody knows.
-        fault.usage = self.partial.usage_so_far
+        if self._client.has_sent:  # it may be at work, and bill it
+            fault.usage = self.partial.usage_so_far
+            fault.may_be_thinking = not self.partial.has_begun
         return fault
 
     def _broken(self, detail: str) -> BrokenReply:

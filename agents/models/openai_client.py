@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -75,12 +76,19 @@ class OpenAiClient(AsyncOpenAI):
         is one that may be billed: then `usage` is not None.
         """
         response = None
+        _latest.set(None)
         while response is None:
             response = await self._sent(body)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise BrokenReply(self.provider.name, "it is compressed, which nobody asked for")
         return response
+
+    @property
+    def has_sent(self) -> bool:
+        """Whether any of what the task asked last went out to the provider."""
+        steps = _latest.get()
+        return steps is not None and steps.has_sent
 
     async def _sent(self, body: Mapping[str, Any]) -> httpx.Response | None:
         """Return the answer; None if there was nobody any more at the end of a kept connection.
@@ -144,6 +152,8 @@ def _http_client(provider: Provider) -> httpx.AsyncClient:
 
 
 _SENDS = "http11.send_request_headers.started"
+#: Of the request that was made last, by whoever asks.
+_latest: ContextVar[_Steps | None] = ContextVar("latest", default=None)
 
 
 class _Steps:
@@ -173,7 +183,8 @@ class _Steps:
     @classmethod
     async def watch(cls, request: httpx.Request) -> None:
         """Have those of a request known."""
-        request.extensions["trace"] = cls()
+        request.extensions["trace"] = steps = cls()
+        _latest.set(steps)
 
 
 async def _raise_error_answer(response: httpx.Response) -> None:

@@ -102,14 +102,23 @@ class Recorder:
             raise untold
         pieces: list[str] = []
 
+        is_waiting = False
+
         def hear(words: str) -> None:
             pieces.append(words)
             heard(words)
 
+        async def wait() -> None:
+            nonlocal is_waiting
+            is_waiting = True
+            await again()
+            is_waiting = False
+
         try:
-            reply = await self._model.ask(request, hear, again)
+            reply = await self._model.ask(request, hear, wait)
         except asyncio.CancelledError:
-            self._cut_off[request.digest] = pieces
+            if not is_waiting:  # between two requests none is under way
+                self._cut_off[request.digest] = pieces
             if len(self._cut_off) > _MOST_CUT_OFF:
                 del self._cut_off[next(iter(self._cut_off))]
             raise

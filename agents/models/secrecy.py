@@ -25,9 +25,16 @@ class Overheard:
         self._secrets = secrets
         self._heard = heard
         self._held = ""
+        self._has_begun = False
 
     def feed(self, words: str) -> None:
-        """Take the next words."""
+        """Take the next words; if there are none at first, that something comes is passed on."""
+        if not words:
+            if not self._has_begun:
+                self._has_begun = True
+                self._heard("")
+            return
+        self._has_begun = True
         text = without(self._secrets, self._held + words)
         held = max((_begun(secret, text) for secret in self._secrets), default=0)
         self._held = text[len(text) - held :]

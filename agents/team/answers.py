@@ -37,9 +37,11 @@ _VALUE = re.compile(r"[{[]")
 _IN_LIST = re.compile(r"(?:\[|\}\s*,)\s*\Z")
 _OBJECT = re.compile(r"\{\s*\"")
 _FENCE = re.compile(r"\A```(?:json)?\s*+")
-#: How members may call what they decide for.
+#: How members may call what they decide for; or the command itself.
 _DECIDING = re.compile(
-    r"\"\w*(?:move|candidate|answer|uci|san|choice|decision)\w*\"\s*:", re.IGNORECASE
+    r"\"\w{0,30}(?:move|candidate|answer|uci|san|choice|decision|action|play|best|command)\w{0,30}\""
+    r"\s*+:|make\\?_move",
+    re.IGNORECASE,
 )
 _TEXT = {"type": "string"}
 T = TypeVar("T", bound=BaseModel)
@@ -201,13 +203,7 @@ def _is_undecided(text: str) -> bool:
     The moves in its reasoning are what it thought about, and perhaps what it warned of.
     """
     said = _FENCE.sub("", without_thoughts(text).lstrip())
-    if not _OBJECT.match(said) or _DECIDING.search(said):
-        return False
-    try:
-        json.JSONDecoder().raw_decode(said)
-    except (ValueError, RecursionError):
-        return True
-    return False
+    return bool(_OBJECT.match(said)) and "}" not in said and _DECIDING.search(said) is None
 
 
 def one_line(text: str, limit: int = MAX_REASON) -> str:

@@ -32,12 +32,14 @@ _STATED = re.compile(
     r"\b(?:i|we|let'?s|let\sus|let\sme|i['\s]?a?m|i['\s]?ll|i['\s]?d|i['\s]?ve|we['\s]?ll|we['\s]?re|"
     r"me|black|white)"
     rf"(?:\s{_NOT}[a-z']+){{0,5}}?\s"
-    r"(?:play|playing|move|moving|choose|choosing|select|selecting|pick|go|go\swith|going\swith|"
+    r"(?:play|playing|move|moving|choose|choosing|select|selecting|pick|go\swith|going\swith|"
     r"make|opt\sfor|opting\sfor|push|capture|take|respond\swith|answer\swith|reply\swith|execute|"
     r"prefer|proceed\swith|proceed|submit|start\swith|open\swith|begin\swith|settle\son|"
     r"stick\swith|commit\sto|go\sfor|chose|chosen|decided\son|decide\son|recommend|suggest|try|"
     r"advance|develop|say|castle|bring|respond|use|send|type|answer|reply|plays|mirror\swith|"
     r"continue\swith|meet\sit\swith)(?:\s[^.:\n]{1,50}:)?"
+    # I'll go e4
+    r"|\b(?:i|we)(?:'ll|'d|\swill|\swould)\sgo(?!\s(?:to|through|over|back|on|first)\b)"
     # play e4, at the start of a sentence
     r"|(?:\A|[.!?:\n])\W{0,4}(?:play|playing|go(?:ing)?\swith|(?:final|move\s\d{1,3})\s?:|move|moving|choosing|i\schoose|answer|therefore|thus|so|"
     r"hence|conclusion|in\sconclusion)"
@@ -109,18 +111,21 @@ _FAILED = re.compile(
     r"(?!\?)|\A[\"')\]>]{0,4}\swould\s(?:lose|hang|blunder|drop|fail)\b"
     r"|\A[\"')\]>]{0,4}\?[\"')]{0,2}\s(?:no|or)\b"
 )  # fmt: skip
-#: After a move: it is not to be played, or was refused.
+#: After a move: it was refused, or may not be played; or it is said at once to be a bad one. What
+#: is said of it in passing is none of that: "e4, which isn't bad", "Qxf7, which is bad for Black".
 _RULED_OUT = re.compile(
-    r"\A[\"')\]!?+#]{0,4}(?:,?\s(?:which|that|but\s(?:it|that))|:)?\s?(?:"
-    r"(?:was|is|were|isn't|wasn't|would\sbe|seems|looks)\s(?:also\s|clearly\s|actually\s|simply\s|just\s)?(?:an?\s)?"
-    r"(?:illegal|invalid|impossible|refused|rejected|mistake|blunder|bad|terrible|too\s(?:slow|risky|passive))\b"
-    r"|(?:was|is|were)\snot\s(?:an?\s)?(?:legal|valid|possible|allowed|available|good)\b"
-    r"|(?:isn't|wasn't)\s(?:an?\s)?(?:legal|valid|possible|allowed|available|good)\b"
-    r"|(?:cannot|can't|could\snot|couldn't)\sbe\splayed\b|(?:illegal|invalid)\b)"
+    r"\A[\"')\]!?+#]{0,4}(?:"
+    r"(?:,?[^\S\n](?:which|that|but[^\S\n](?:it|that)))?[^\S\n](?:"
+    r"(?:was|is|were)[^\S\n](?:also[^\S\n]|clearly[^\S\n]|actually[^\S\n])?(?:an?[^\S\n])?"
+    r"(?:illegal|invalid|impossible(?!\sto\b)|refused|rejected)\b"
+    r"|(?:(?:was|is|were)[^\S\n]not|isn't|wasn't)[^\S\n](?:an?[^\S\n])?(?:legal|valid|possible|allowed|available)\b"
+    r"|(?:cannot|can't|could[^\S\n]not|couldn't)[^\S\n]be[^\S\n]played\b)"
+    r"|[^\S\n](?:is|was|would[^\S\n]be)[^\S\n](?:an?[^\S\n])?(?:mistake|blunder|bad|terrible)\b(?!\s(?:news\s)?for\b)"
+    r"|:[^\S\n]?(?:illegal|invalid)(?=[^\S\n]*(?:[.,;!)\n]|\Z)))"
 )  # fmt: skip
 #: Before and after a square that is all of its sentence: that is the move of a pawn.
 _ALONE_BEFORE = re.compile(
-    r"(?:(?:\A|[.!?;\n])\s*(?:(?:so|therefore|thus|hence|instead|now|ok|okay)[,:]?\s+)?"
+    r"(?:(?:\A|[.!;\n])\s*(?:(?:so|therefore|thus|hence|instead|now|ok|okay)[,:]?\s+)?"
     r"|[,;]\s+(?:so|therefore|thus|hence)\s+)[\"'(]{0,2}\Z"
 )
 _ALONE_AFTER = re.compile(r"[\"')!?+#]{0,4}\s*(?:[.!;\n]|\Z)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
 import structlog
@@ -25,10 +26,16 @@ class PaidCalls:
 
     async def store(self, call: ModelCallRecord, storing: Coroutine[Any, Any, None]) -> None:
         """Return when a call is stored; whoever is cancelled before need not see to it."""
-        task = asyncio.create_task(_told_of(call, storing))
+        task = asyncio.create_task(storing)
         self._storing.add(task)
-        task.add_done_callback(self._storing.discard)
+        task.add_done_callback(partial(self._settled, call))
         await asyncio.shield(task)
+
+    def _settled(self, call: ModelCallRecord, task: asyncio.Task[None]) -> None:
+        self._storing.discard(task)
+        error = "it was given up" if task.cancelled() else task.exception()
+        if error is not None:
+            _log_missing(call, str(error) or type(error).__name__)
 
     async def aclose(self) -> None:
         """Give up what is not stored yet. Safe to call twice."""
@@ -37,21 +44,17 @@ class PaidCalls:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _told_of(call: ModelCallRecord, storing: Coroutine[Any, Any, None]) -> None:
-    """Store a call, or let the operator know what is missing in the ledger."""
-    try:
-        await storing
-    except BaseException as error:
-        _log.error(
-            "model call not written down",
-            match_id=call.match_id,
-            ply=call.ply_number,
-            color=call.color,
-            role=call.role,
-            model=call.model,
-            request_digest=call.request_digest,
-            outcome=call.outcome,
-            cost_usd=None if call.cost_usd is None else str(call.cost_usd),
-            error=str(error) or type(error).__name__,
-        )
-        raise
+def _log_missing(call: ModelCallRecord, error: str) -> None:
+    """Let the operator know what is missing in the ledger."""
+    _log.error(
+        "model call not written down",
+        match_id=call.match_id,
+        ply=call.ply_number,
+        color=call.color,
+        role=call.role,
+        model=call.model,
+        request_digest=call.request_digest,
+        outcome=call.outcome,
+        cost_usd=None if call.cost_usd is None else str(call.cost_usd),
+        error=error,
+    )

@@ -45,9 +45,17 @@ class Chat:
     model: OpenAiChat
     #: What was heard of all replies.
     heard: list[str] = field(default_factory=list)
+    #: How often something came that had no words for us.
+    signs_of_life: int = 0
 
     async def ask(self, request: ModelRequest = PLAIN, **changes: Any) -> ModelReply:
-        return await self.model.ask(replace(request, **changes), self.heard.append)
+        return await self.model.ask(replace(request, **changes), self._hear)
+
+    def _hear(self, words: str) -> None:
+        if words:
+            self.heard.append(words)
+        else:
+            self.signs_of_life += 1
 
     @property
     def requests(self) -> list[Asked]:

@@ -168,6 +168,16 @@ def test_words_close_it_before_the_probe_has_ended(breaker, clock):
         assert breaker.is_open
 
 
+def test_a_probe_that_breaks_off_what_it_says_opens_it_again(breaker, clock):
+    open_circuit(breaker, clock)
+    with suppress(ServerFault), breaker.trial() as speaks:
+        speaks()
+        raise ServerFault("p", 500)
+    with pytest.raises(CircuitOpen) as error:
+        breaker.check()
+    assert error.value.retry_after == timedelta(seconds=30)
+
+
 def test_words_of_who_is_no_probe_do_not_make_up_for_faults(breaker):
     fail(breaker)
     fail(breaker)

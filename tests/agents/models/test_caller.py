@@ -157,7 +157,7 @@ async def test_a_request_that_is_refused_in_the_middle_of_a_reply_is_paid_for():
 @pytest.mark.parametrize("is_hurried", [True, False])
 async def test_a_call_that_takes_too_long_is_tried_once_more(is_hurried):
     """It is billed each time, and likely to be too long again."""
-    faults = [ProviderSilent("openai", seconds(120)) for _ in range(3)]
+    faults = [ProviderSilent("openai", seconds(120), is_hurried) for _ in range(3)]
     for fault in faults:
         fault.is_hurried = is_hurried
     world = World(*faults)
@@ -168,6 +168,32 @@ async def test_a_call_that_takes_too_long_is_tried_once_more(is_hurried):
     # With the same clock there is no more time when the turn is tried again.
     assert error.value.is_lasting is is_hurried
     assert ("the clock left no more" in str(error.value)) is is_hurried
+
+
+def hurried(*, may_be_thinking: bool) -> ProviderSilent:
+    fault = ProviderSilent("openai", seconds(1), may_be_thinking)
+    fault.is_hurried = True
+    return fault
+
+
+async def test_a_provider_that_cannot_be_reached_in_time_is_tried_as_often_as_any():
+    """Nothing was sent, or it had begun to speak: it may be better the next time."""
+    faults = [hurried(may_be_thinking=False) for _ in range(5)]
+    world = World(*faults[:4], REPLY)
+    assert await world.call() == REPLY
+    world = World(*faults)
+    with pytest.raises(ProviderSilent) as error:
+        await world.call()
+    assert not error.value.is_lasting
+
+
+@pytest.mark.parametrize("others", [0, 4])
+async def test_that_there_was_no_time_once_does_not_last(others):
+    faults = [ServerFault("openai", 503)] * others
+    world = World(*faults, hurried(may_be_thinking=True), retries=others)
+    with pytest.raises(ProviderSilent) as error:
+        await world.call()
+    assert not error.value.is_lasting
 
 
 async def test_one_call_alone_does_not_open_the_circuit():
@@ -508,6 +534,29 @@ async def test_a_probe_of_somebody_else_is_waited_for_and_costs_no_try(speaks_fi
             assert await call == REPLY
     assert await call == REPLY
     assert (world.sleeps, world.rows[-1].retry) == ([], 0)
+
+
+async def test_who_waits_for_a_probe_takes_its_turn_after_it():
+    """Else all who had one would go at once when the provider is back."""
+    world = World(REPLY, threshold=1)
+    breaker = world.caller._breakers.of("openai")
+    with pytest.raises(ServerFault), breaker.trial():
+        raise ServerFault("openai", 500)
+    world.time += 30
+    acquire, probes = world.acquire, [breaker.trial()]
+
+    async def probed_meanwhile(provider: str) -> None:
+        await acquire(provider)
+        if probes:
+            probes[0].__enter__()
+
+    world.acquire = probed_meanwhile
+    call = asyncio.create_task(world.call())
+    await steps_of_the_loop(20)
+    assert (world.asked, world.acquired) == ([], ["openai"])
+    probes.pop().__exit__(None, None, None)
+    assert await call == REPLY
+    assert world.acquired == ["openai"] * 2
 
 
 async def test_a_probe_that_fails_lets_the_others_go():

@@ -217,6 +217,7 @@ async def test_who_falls_silent_is_given_up_when_time_is_short(moment, monkeypat
             await chat.ask(silence=SHORT)
         await chat.server.was_abandoned()
     assert (caught.value.after, caught.value.is_hurried) == (SHORT, True)
+    assert caught.value.may_be_thinking is (moment is Moment.AFTER_HEADERS)
 
 
 @pytest.mark.asyncio
@@ -356,6 +357,23 @@ async def test_a_host_that_does_not_take_connections(monkeypatch):
     error = await ask_at("http://127.0.0.1:9/v1", SHORT)
     assert isinstance(error, ProviderSilent)
     assert (error.after, error.usage) == (SHORT, None)  # nothing was sent, so nothing is billed
+
+
+@pytest.mark.asyncio
+async def test_a_host_that_does_not_take_connections_when_time_is_short(monkeypatch):
+    async with chat_with(Says("e4")) as chat:
+        await chat.ask()  # which sent something
+        await chat.model.aclose()
+
+    async def never(*_: object, **__: object) -> object:
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr("anyio.connect_tcp", never)
+    async with chat_with(Says("e4")) as chat:
+        with pytest.raises(ProviderSilent) as caught:
+            await chat.ask(silence=SHORT)
+    assert (caught.value.is_hurried, caught.value.may_be_thinking) == (True, False)
+    assert caught.value.usage is None
 
 
 # --- secrets ---

@@ -200,6 +200,7 @@ async def test_hidden_reasoning_is_not_heard_but_counted(name):
     async with chat_with(says) as chat:
         reply = await chat.ask()
     assert chat.heard == [*"e4"]
+    assert chat.signs_of_life == 1  # who waits for the provider to be back need not wait for words
     assert reply.text == "e4"
     assert reply.usage == Usage(PROMPT_TOKENS, completion_tokens=101, is_estimated=True)
 

@@ -555,3 +555,26 @@ def test_a_move_that_is_taken_back_is_not_the_answer(text, uci):
 def test_what_is_left_is_not_guessed_at(text, error):
     with pytest.raises(error):
         read_reply(text, Position.start())
+
+
+#: White can mate on f7.
+SCHOLARS = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
+
+
+@pytest.mark.parametrize(
+    ("text", "uci"),
+    [
+        ("Nf3 is solid, but I will play Qxf7#, which is terrible for Black.", "h5f7"),
+        ("Nf3 defends. I play Qxf7, which is impossible to stop.", "h5f7"),
+        ("Nf3 is possible. My move is Qxf7+, which is bad for Black", "h5f7"),
+        ("Nf3 is quiet. I choose a4, which isn't bad.", "a2a4"),
+        ("Nf3 is quiet. I will play a4, which isn't a mistake.", "a2a4"),
+        ("I looked at Nf3. I will play a4! Which is bad news for Black.", "a2a4"),
+        ("Nf3 is fine too. I will play a4\nIllegal moves so far: none.", "a2a4"),
+        ("d4 is fine. I will play a4: invalid replies are no concern.", "a2a4"),
+        ("d4 is my move. Then I let the rook go to a4 in time.", "d2d4"),
+        ("Nf3 develops. The key square? d4.", "g1f3"),
+    ],
+)
+def test_what_is_said_of_a_move_in_passing_does_not_take_it_back(text, uci):
+    assert read_reply(text, Position.from_fen(SCHOLARS)).uci() == uci

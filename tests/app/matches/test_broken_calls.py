@@ -11,10 +11,12 @@ from sqlalchemy import Connection
 from structlog.testing import capture_logs
 
 from app.matches.commands import Abort
+from app.matches.paid_calls import PaidCalls
 from app.persistence.errors import StorageUnavailable
 from app.persistence.ledger import append
 from app.persistence.records import ModelCallRecord
 from tests.app.matches.owning import run
+from tests.app.persistence.samples import a_call
 from tests.support.model_server import (
     Asked,
     Behaviour,
@@ -24,7 +26,7 @@ from tests.support.model_server import (
     ModelServer,
     Moment,
 )
-from tests.support.processes import until
+from tests.support.processes import steps_of_the_loop, until
 from tests.support.team_matches import GOOD, MODEL, furnish, hurry, playing, solo
 
 
@@ -155,5 +157,26 @@ def test_a_call_that_cannot_be_stored_before_the_end_is_logged(
         (told,) = [each for each in logs if each["event"] == "model call not written down"]
         assert (told["match_id"], told["role"], told["model"]) == (match_id, "solo", MODEL)
         assert (told["outcome"], len(told["request_digest"])) == ("cancelled", 64)
+
+    run(main())
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_call_that_is_given_up_at_any_moment_is_known_to_be_missing(steps: int) -> None:
+    async def main() -> None:
+        paid, stored = PaidCalls(), asyncio.Event()
+
+        async def store() -> None:
+            await stored.wait()
+
+        with capture_logs() as logs:
+            storing = asyncio.create_task(paid.store(a_call(), store()))
+            await asyncio.sleep(0)  # it is in the hands of the service
+            await steps_of_the_loop(steps)
+            await paid.aclose()
+            with pytest.raises(asyncio.CancelledError):
+                await storing
+        (told,) = [each for each in logs if each["event"] == "model call not written down"]
+        assert told["error"] == "it was given up"
 
     run(main())
