@@ -70,6 +70,25 @@ async def test_that_a_call_was_given_up_in_a_pause_comes_again(file):
     assert not second.in_flight
 
 
+class Rewords:
+    """A model whose server did not take the first words: it wants to ask once more."""
+
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again) -> ModelReply:
+        await again()
+        raise AssertionError
+
+
+async def test_between_two_requests_none_is_in_flight(file):
+    recorder = Recorder(Rewords(), file)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await recorder.ask(REQUEST, lambda words: None, asyncio.Event().wait)
+    await recorder.give_up(REQUEST)
+    (error,) = await outcomes(file, REQUEST)
+    assert isinstance(error, GivenUp)
+    assert not error.in_flight
+
+
 async def test_a_call_that_was_cut_off_with_its_turn_is_none(file):
     await cut_off(Recorder(Hangs(), file))
     assert file.read_bytes() == b""
