@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical lock stockfish test-engines test-llm clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical bench-ratings lock stockfish test-engines test-llm clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ bench-teams: setup ## what a team of models costs besides its models: time and C
 bench-classical: setup ## how strong the classical team is, against random and Stockfish's levels 5 to 7
 	for opponent in "random --games 20" stockfish:5 stockfish:6 stockfish:7; do \
 		$(BIN)/python -m benchmarks.classical --parallel 2 --opponent $$opponent || exit 1; done
+
+bench-ratings: $(STAMP) ## how many games a rating takes, and whether its interval holds (simulated)
+	$(BIN)/python -m benchmarks.ratings
 
 lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
 	scripts/lock $(VENV) "$(PYTHON)"
