@@ -15,10 +15,12 @@ from agents.classical.workers import ClassicalWorkers
 from agents.errors import CannotPlayVariant, PlayerUnavailable, UnknownPlayer
 from agents.models.access import ModelAccess
 from agents.models.errors import ModelNotConfigured
+from agents.models.pricing import Prices
 from agents.models.providers import DEFAULT_MODEL
 from agents.player import Player
 from agents.random_player import RandomPlayer
 from agents.solver_player import SolverPlayer
+from agents.team.appraisal import Appraisal, appraise
 from agents.team.library import Team, load_teams
 from agents.team.player import SOLO, TEAM, TeamPlayer, models_of
 from agents.uci.analyser import Analyser
@@ -149,6 +151,21 @@ class Catalogue:
         """Return the models of a player of which nobody knows what they cost."""
         prices = self._models.prices
         return tuple(model for model in self.models_of(name) if prices.of(model) is None)
+
+    def appraise(self, name: str, *, written: float = 0.5) -> Appraisal:
+        """Return what one decision of a player will likely cost; nothing, if it asks no model.
+
+        `written` is how much its members write of what they may.
+        """
+        team = self._teams.get(name)
+        if team is None:
+            return Appraisal()
+        return appraise(team, self._default_model, self._models.prices, written=written)
+
+    @property
+    def prices(self) -> Prices:
+        """What models cost."""
+        return self._models.prices
 
     def seat(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -64,6 +64,18 @@ class Analyser:
         self._pool = pool
         self._limit = limit
 
+    @property
+    def concurrency(self) -> int:
+        """How many positions can be looked at at a time."""
+        return self._pool.size
+
+    @property
+    def engine(self) -> str:
+        """What the engine calls itself, version included; its title until it has been started."""
+        title = self._pool.program.title
+        told = (each.name for each in self._pool.processes if each.name != title)
+        return next(told, title)
+
     async def analyse(
         self,
         turn: Turn | Position,
@@ -98,14 +110,25 @@ class Analyser:
         lines: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Analysis]:
-        """Analyse every position of a game, from the first to the last.
+        """Analyse every position of a game, from the first to the last; as `analyse_all` does."""
+        plies = game.plies
+        turns = [Turn(game.start, plies[:number]) for number in range(len(plies) + 1)]
+        return await self.analyse_all(turns, limit, lines=lines, progress=progress)
+
+    async def analyse_all(
+        self,
+        turns: Sequence[Turn],
+        limit: Limit | None = None,
+        *,
+        lines: int = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Analysis]:
+        """Analyse several turns, and return the analyses in their order.
 
         All processes of the pool are put to work, and no more is asked of them at a time than they
         can do, so that others get their turn in between. `progress` is told how many are done, and
         of how many. Raises what `analyse` raises.
         """
-        plies = game.plies
-        turns = [Turn(game.start, plies[:number]) for number in range(len(plies) + 1)]
         analyses: dict[int, Analysis] = {}
         waiting = iter(enumerate(turns))
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agents.errors import CannotPlayVariant
 from app.cli.durations import duration
+from app.cli.game_files import STANDARD_INPUT, complain, read_file
+from app.cli.progress import progress_bar
 from app.cli.running import run
 from app.errors import AppError
-from engine import VARIANTS, Color, Game, InvalidPgn, Position, read_games
+from engine import VARIANTS, Color, Game, Position
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -33,13 +34,12 @@ EXAMPLES = (
     "[bold]kibitz analyse - --engine uci:toga2 --json < games.pgn[/bold]"
 )
 
-_STANDARD_INPUT = "-"
 _SIGNS = {"lowerbound": "≥", "upperbound": "≤", None: ""}
 _OPPOSITE: dict[str, str] = {"lowerbound": "upperbound", "upperbound": "lowerbound"}
 
 
 class CannotAnalyse(AppError):
-    """Games that cannot be read, or a way to analyse that there is not."""
+    """A way to analyse that there is not."""
 
 
 def analyse(
@@ -81,10 +81,10 @@ def analyse(
     limit = Limit(depth=depth, nodes=nodes, time=time)
     if engine != "stockfish" and not engine.startswith("uci:"):
         raise CannotAnalyse(f"{engine!r} does not analyse: say stockfish or uci:NAME")
-    if what == _STANDARD_INPUT or _names_a_file(what):
+    if what == STANDARD_INPUT or _names_a_file(what):
         if lines > 1 and not as_json:
             raise CannotAnalyse("games are printed with one variation; more need --json")
-        games, count = _read(what)
+        games, count = read_file(what)
         done = run(_analyse_games(games, engine, limit, lines, as_json)) if games else 0
         if done < count:
             raise typer.Exit(1)
@@ -115,13 +115,13 @@ async def _analyse_games(
     done = 0
     async with _catalogue() as catalogue:
         analyser = catalogue.analyser(engine)
-        with _progress_bar() as bar:
+        with progress_bar() as bar:
             for number, game in games.items():
                 task = bar.add_task(f"game {number} of {max(games)}")
                 try:
                     text = await _analyse_game(analyser, game, limit, lines, as_json, bar, task)
                 except CannotPlayVariant as error:
-                    _complain(f"game {number}: {error}")
+                    complain(f"game {number}: {error}")
                 else:
                     typer.echo(text)
                     done += 1
@@ -146,20 +146,6 @@ async def _analyse_game(
         return json.dumps({"tags": game.tags, "positions": [_to_json(each) for each in analyses]})
     _annotate(game, analyses)
     return game.pgn()
-
-
-def _progress_bar() -> Progress:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    return Progress(
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,  # where it would leave an empty line
-        # Else Rich would print to its console, which is standard error, what is meant for a file.
-        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
-    )
 
 
 def _annotate(game: Game, analyses: list[Analysis]) -> None:
@@ -261,35 +247,3 @@ def _names_a_file(what: str) -> bool:
         return what.lower().endswith(".pgn") or path.is_file() or path.is_fifo()
     except OSError:
         return False  # such as a FEN that is too long for a name
-
-
-def _read(what: str) -> tuple[dict[int, Game], int]:
-    """Return the games of a file that can be read, by their numbers, and how many there are."""
-    name = "standard input" if what == _STANDARD_INPUT else what
-    try:
-        if what != _STANDARD_INPUT:
-            with Path(what).open("rb") as file:
-                games, count = _read_from(file, name)
-        elif sys.stdin is None:
-            raise CannotAnalyse(f"{name} is closed")
-        else:
-            games, count = _read_from(sys.stdin.buffer, name)
-    except OSError as error:
-        raise CannotAnalyse(f"{name} cannot be read: {error.strerror}") from None
-    if not count:
-        raise CannotAnalyse(f"{name} has no game")
-    return games, count
-
-
-def _read_from(file: BinaryIO, name: str) -> tuple[dict[int, Game], int]:
-    games: dict[int, Game] = {}
-    errors: list[InvalidPgn] = []
-    for game in read_games(file, on_error=errors.append):
-        games[len(games) + len(errors) + 1] = game
-    for error in errors:
-        _complain(f"{name}: {error}")
-    return games, len(games) + len(errors)
-
-
-def _complain(sentence: str) -> None:
-    typer.echo(f"kibitz: {sentence}", err=True)

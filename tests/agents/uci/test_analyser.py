@@ -331,6 +331,32 @@ def test_each_position_of_a_game_is_analysed_as_if_alone():
     assert [_timeless(each) for each in together] == [_timeless(each) for each in alone]
 
 
+def test_turns_of_several_games_are_analysed_in_their_order():
+    turns = [Turn(Position.from_fen(fen)) for fen, *_ in MATES.values()]
+
+    async def main():
+        async with UciPool(stockfish(), size=2) as pool:
+            analyser = Analyser(pool, NODES)
+            return await analyser.analyse_all(turns), await analyser.analyse_all([])
+
+    analyses, none = run(main())
+    assert [each.score.mate for each in analyses] == [moves for _, moves, _ in MATES.values()]
+    assert none == []
+
+
+def test_the_engine_says_its_name_once_it_runs():
+    async def main():
+        async with UciPool(stockfish(), size=1) as pool:
+            analyser = Analyser(pool, NODES)
+            before = analyser.engine
+            await analyser.analyse(START)
+            return before, analyser.engine
+
+    before, after = run(main())
+    assert before == "Stockfish"
+    assert after.startswith("Stockfish ")  # and its version
+
+
 def test_a_game_that_cannot_be_analysed_says_why():
     async def main():
         async with UciPool(program("DiesThinking"), size=2) as pool:
