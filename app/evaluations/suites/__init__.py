@@ -1,0 +1,1 @@
+"""Suites of positions: read, mined, rated and asked; some that come along."""
