@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,9 @@ from starlette.types import Scope
 from agents.errors import AgentError, CannotPlayVariant, PlayerUnavailable, UnknownPlayer
 from agents.uci.errors import InvalidLevel, InvalidLimit, InvalidRatings, UciError
 from app.errors import AppError
+from app.http.validation import detail_of, field_of, place_of, told
 from app.persistence.errors import (
+    LostEvaluation,
     LostOwnership,
     SchemaBehind,
     StorageUnavailable,
@@ -77,6 +79,7 @@ class Kind:
 
 INTERNAL = Kind(500, "internal", "Something went wrong here", "an unexpected error, not yours")
 INVALID_REQUEST = Kind(422, "invalid-request", "A field of the request is wrong")
+NO_ANSWER = Kind(503, "no-answer", "It does not answer", retry_after=5)
 UNREADABLE_BODY = Kind(400, "unreadable-body", "The body is not JSON")
 _NO_DATABASE = Kind(
     503,
@@ -135,6 +138,13 @@ KINDS: dict[type[Exception], Kind] = {
         "match-taken-over",
         "Another process has taken the match over",
         "another process has just taken the match over; try again",
+        retry_after=1,
+    ),
+    LostEvaluation: Kind(
+        503,
+        "evaluation-taken-over",
+        "Another process has taken the evaluation over",
+        "another process has just taken the evaluation over; try again",
         retry_after=1,
     ),
 }
@@ -292,9 +302,10 @@ def _allowed(app: FastAPI, scope: Scope) -> list[str]:
 
 
 def _answer_validation(table: Mapping[type[Exception], Kind]) -> Any:  # noqa: ANN401 - a handler
-    async def answer(_: Request, error: Exception) -> Response:
+    async def answer(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # noqa: S101 - for types
-        errors: Sequence[Mapping[str, Any]] = error.errors()
+        body = getattr(request.scope.get("route"), "body_field", None)
+        errors = told(error.errors(), None if body is None else body.field_info.discriminator)
         first = errors[0]
         if isinstance(error.body, bytes):  # as FastAPI leaves it if it is not said to be JSON
             sentence = "the body should be JSON, and its Content-Type application/json"
@@ -302,36 +313,15 @@ def _answer_validation(table: Mapping[type[Exception], Kind]) -> Any:  # noqa: A
         if first["type"] == "json_invalid":
             why = f"{first['ctx']['error']} at character {first['loc'][-1]}"
             return problem(UNREADABLE_BODY, f"the body is not JSON: {why}")
-        place, name = _place(first)
-        where = {"in": place}
+        where, name = {"in": place_of(first)}, field_of(first)
         cause = first.get("ctx", {}).get("error")
         if isinstance(cause, RulesError):
             return _answer(table, AtFault(cause, name), where)
-        listed = [{"field": _place(each)[1], "detail": _detail(each)} for each in errors]
+        listed = [{"field": field_of(each), "detail": detail_of(each)} for each in errors]
         members = where | ({"errors": listed[:_MOST_ERRORS]} if len(listed) > 1 else {})
-        return problem(INVALID_REQUEST, _detail(first), name, members=members)
+        return problem(INVALID_REQUEST, detail_of(first), name, members=members)
 
     return answer
-
-
-def _place(error: Mapping[str, Any]) -> tuple[str, str]:
-    """Return where a wrong value is (`body`, `query`, ...), and its dotted path there."""
-    place, *path = (str(part) for part in error["loc"])
-    name = ".".join(path)
-    return place, name if name.isprintable() and len(name) <= 200 else shown(name)[1:-1]
-
-
-def _detail(error: Mapping[str, Any]) -> str:
-    place, name = _place(error)
-    what = name or f"the {place}"
-    match error["type"]:
-        case "missing":
-            return f"{what} is missing"
-        case "extra_forbidden":
-            return f"{what} is not known here"
-        case "model_attributes_type" | "model_type" | "dict_type":
-            return f"{what} should be a JSON object"
-    return f"{what}: {str(error['msg']).removeprefix('Value error, ')}"
 
 
 # --- for OpenAPI ---

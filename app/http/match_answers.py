@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from app.http.schemas import START, Answer, ColorName, LegalMove, OutcomeAnswer
-from app.matches.match import MatchStatus
+from app.matches.match import MatchStatus, PauseCause
 from app.matches.settings import Feedback, LastResort
 
 _ID = "01980a4e-6a8c-7d3e-9c56-3f1d2b7a9e10"
@@ -53,6 +53,7 @@ _SUMMARY: dict[str, Any] = {
     "takeback": None,
     "outcome": None,
     "detail": "",
+    "pause_cause": None,
     "started_at": _AT,
     "ended_at": None,
 }
@@ -182,6 +183,11 @@ class MatchSummary(Answer):
     takeback: ColorName | None = Field(description="Who asks to take back.")
     outcome: OutcomeAnswer | None
     detail: str = Field(description="How it ended, in a sentence; also if it was aborted.")
+    pause_cause: PauseCause | None = Field(
+        None,
+        description="Why it is paused: by a command, by a fault, since a budget is spent, or with its"
+        " evaluation.",
+    )
     started_at: datetime | None
     ended_at: datetime | None
 

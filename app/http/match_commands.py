@@ -7,7 +7,7 @@ import asyncio
 from fastapi import APIRouter, Response
 
 from app.http.dependencies import WriteScope
-from app.http.errors import AtFault, Kind, Refusal, problems
+from app.http.errors import NO_ANSWER, AtFault, Refusal, problems
 from app.http.match_answers import MatchAnswer
 from app.http.match_dependencies import NO_MATCH, PREFIX, SEAT_HEADER, MatchesOf, MatchId, Seat
 from app.http.match_schemas import DrawBody, MoveBody, ReasonBody, ResumeBody, TakebackBody
@@ -27,7 +27,6 @@ from app.matches.commands import (
 from app.matches.service import MatchService, state_of
 from engine import AmbiguousMove, MoveError, UnreadableMove
 
-_NO_ANSWER = Kind(503, "no-answer", "The match does not answer", retry_after=5)
 #: How long a command may take, such as when the database is away.
 _PATIENCE = 30.0
 
@@ -156,7 +155,7 @@ async def _perform(matches: MatchService, match_id: str, command: Command) -> Re
             record = await matches.command(match_id, command)
     except TimeoutError:
         detail = "the match did not answer in time: look whether it was done before you try again"
-        raise Refusal(_NO_ANSWER, detail) from None
+        raise Refusal(NO_ANSWER, detail) from None
     return json_response(state_of(record))
 
 

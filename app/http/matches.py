@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field, StringConstraints
 
 from agents.errors import AgentError, CannotPlayVariant, PlayerUnavailable, UnknownPlayer
 from agents.uci.errors import InvalidLevel
+from app.bodies import VariantName
 from app.http import match_commands, match_games, match_ledger
+from app.http.conditional import TAGGED, IfNoneMatch, tagged_response
 from app.http.dependencies import GatesOf, ReadScope, WriteScope
 from app.http.errors import AtFault, Kind, problems
 from app.http.match_answers import MatchCreated, MatchList, MatchWithLedger
 from app.http.match_dependencies import NO_MATCH, PREFIX, MatchesOf, MatchId
 from app.http.match_ledger import totals_json
-from app.http.match_schemas import TEXT_PATTERN, MatchBody, PlayerName, Tag
-from app.http.paging import PAGE, PageQuery, cursor_of, id_of, json_response, page_response
-from app.http.replies import Replies, Reply
-from app.http.schemas import VariantName
+from app.http.match_schemas import MatchBody
+from app.http.paging import PAGE, PageQuery, cursor_of, id_of, page_response
+from app.http.replies import STARTED, IdempotencyKey, Replies, Reply, digest_of, replies_of
 from app.matches.errors import (
     CannotDo,
     KeyReused,
@@ -34,6 +35,7 @@ from app.matches.errors import (
 )
 from app.matches.events import dumps
 from app.matches.match import MatchStatus
+from app.matches.schemas import TEXT_PATTERN, PlayerName, Tag
 from app.matches.service import Created, MatchService, state_of
 from app.matches.storing import settings_of
 from app.persistence.matches import MatchFilter
@@ -46,7 +48,7 @@ MATCH_KINDS: dict[type[Exception], Kind] = {
     MatchIsOver: Kind(409, "match-over", "The match is over"),
     WrongSeatToken: Kind(403, "wrong-seat-token", "The token opens no seat of the match"),
     NotYourTurn: Kind(409, "not-your-turn", "The other side is to move"),
-    CannotDo: Kind(409, "not-now", "That makes no sense as the match stands"),
+    CannotDo: Kind(409, "not-now", "That makes no sense as things stand"),
     KeyReused: Kind(422, "idempotency-key-reused", "The key was used for another request"),
     TooManyMatches: Kind(
         429, "too-many-unfinished-matches", "Too many unfinished matches", retry_after=60
@@ -54,36 +56,16 @@ MATCH_KINDS: dict[type[Exception], Kind] = {
     UnplayableSettings: Kind(422, "invalid-settings", "The match cannot be played like that"),
 }
 
-_REVALIDATE = "private, no-cache"
-
 router = APIRouter(prefix=PREFIX, tags=["matches"])
 #: All routers of matches.
 ROUTERS = (router, match_games.router, match_ledger.router, match_commands.router)
 
 
-def _header(description: str) -> dict[str, Any]:
-    return {"description": description, "schema": {"type": "string"}}
-
-
 async def _replies(request: Request) -> Replies:
-    state = request.app.state
-    if not hasattr(state, "replies"):
-        state.replies = Replies()
-    replies: Replies = state.replies
-    return replies
+    return replies_of(request.app.state, "match_replies")
 
 
 _RepliesOf = Annotated[Replies, Depends(_replies)]
-_IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        pattern=r"^[!-~]{1,255}$",
-        description="Any text without spaces, such as a UUID. Who sends the same request with the "
-        "same key again gets the first reply again, and starts nothing.",
-        examples=["5f0c1f0e-6a52-4a8e-9d7a-1c7b3a5e2f11"],
-    ),
-]
 
 
 class _ListQuery(PageQuery):
@@ -105,13 +87,7 @@ class _ListQuery(PageQuery):
     summary="Start a match",
     response_model=MatchCreated,
     responses={
-        201: {
-            "description": "It is started, or was by the same request with the same key.",
-            "headers": {
-                "Location": _header("Where the match is."),
-                "Idempotency-Replayed": _header("`true` if it was started before."),
-            },
-        },
+        201: STARTED,
         **problems(400, 401, 403, 413, 415, 422, 429, 503),
     },
 )
@@ -121,38 +97,35 @@ async def create(
     gates: GatesOf,
     matches: MatchesOf,
     replies: _RepliesOf,
-    key: _IdempotencyKey = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Start a match between two players, and return it with the secret tokens of its human seats.
 
     It is played in the background; `/events` tells how it goes. The tokens are shown only here.
     """
-    if key is None:
-        gates.starts.check(client.name)
-        return _created(_reply(await _create(matches, body, client.name)))
-    digest = body.digest()
-    async with replies.turn(client.name, key):
-        reply = replies.find(client.name, key, digest)
-        if reply is not None:
-            return _created(reply, is_repeated=True)
+    digest = digest_of(body)
+
+    async def start() -> tuple[Reply, bool]:
         gates.starts.check(client.name)
         created = await _create(matches, body, client.name, key, digest)
-        reply = _reply(created, digest)
-        if not created.is_repeated:
-            replies.keep(client.name, key, reply)
-    return _created(reply, is_repeated=created.is_repeated)
+        return _reply(created, digest), created.is_repeated
+
+    return await replies.answer(client.name, key, digest, start)
 
 
 async def _create(
     matches: MatchService,
     body: MatchBody,
     client: str,
-    key: str | None = None,
-    digest: str | None = None,
+    key: str | None,
+    digest: str,
 ) -> Created:
     with _naming_fields(body):
         return await matches.create(
-            body.settings(), client=client, idempotency_key=key, request_digest=digest
+            body.settings(),
+            client=client,
+            idempotency_key=key,
+            request_digest=None if key is None else digest,
         )
 
 
@@ -180,19 +153,12 @@ def _naming_fields(body: MatchBody) -> Iterator[None]:
         raise AtFault(error, "white" if body.white.name == name else "black") from error
 
 
-def _reply(created: Created, digest: str = "") -> Reply:
+def _reply(created: Created, digest: str) -> Reply:
     record = created.record
     humans = (color for color in Color if settings_of(record).player(color).is_human)
     seats = {color.value: {"token": created.tokens.get(color)} for color in humans}
     content = dumps(state_of(record) | {"seats": seats})
     return Reply(digest, f"{PREFIX}/{record.id}", content)
-
-
-def _created(reply: Reply, *, is_repeated: bool = False) -> Response:
-    headers = {"Location": reply.location}
-    if is_repeated:
-        headers["Idempotency-Replayed"] = "true"
-    return json_response(reply.content, 201, headers)
 
 
 # --- finding ---
@@ -224,33 +190,12 @@ async def index(
     "/{match_id}",
     summary="Look at a match",
     response_model=MatchWithLedger,
-    responses={
-        200: {"headers": {"ETag": _header("Changes whenever the match does.")}},
-        304: {"description": "It has not changed since the `ETag` in `If-None-Match`."},
-        **problems(401, 404, 503, s404=NO_MATCH),
-    },
+    responses=TAGGED | problems(401, 404, 503, s404=NO_MATCH),
 )
 async def show(
-    match_id: MatchId,
-    matches: MatchesOf,
-    _: ReadScope,
-    if_none_match: Annotated[
-        str | None, Header(description="An `ETag` from before, to ask whether it has changed.")
-    ] = None,
+    match_id: MatchId, matches: MatchesOf, _: ReadScope, if_none_match: IfNoneMatch = None
 ) -> Response:
     """Return where a match stands: position, legal moves, clocks, outcome, and what it cost."""
     record, ledger = await matches.find_with_ledger(match_id)
-    tag = f'"{record.last_sequence}-{ledger.calls}"'
-    headers = {"ETag": f"W/{tag}", "Cache-Control": _REVALIDATE}
-    if if_none_match is not None and _names(if_none_match, tag):
-        return Response(status_code=304, headers=headers)
-    return json_response(state_of(record) | {"ledger": totals_json(ledger)}, headers=headers)
-
-
-# --- telling ---
-
-
-def _names(if_none_match: str, tag: str) -> bool:
-    """Return whether an `If-None-Match` names a tag, weakly as RFC 9110 has it."""
-    given = (each.strip().removeprefix("W/") for each in if_none_match.split(","))
-    return any(each in ("*", tag) for each in given)
+    content = state_of(record) | {"ledger": totals_json(ledger)}
+    return tagged_response(content, f"{record.last_sequence}-{ledger.calls}", if_none_match)

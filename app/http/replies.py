@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
+from fastapi import Header, Response
+from starlette.datastructures import State
+
+from app.bodies import Body
+from app.http.paging import json_response
 from app.matches.errors import KeyReused
 
 _MOST = 2_000
 _SECONDS = 600.0
 
 _Key = tuple[str, str]
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[!-~]{1,255}$",
+        description="Any text without spaces, such as a UUID. Who sends the same request with the "
+        "same key again gets the first reply again, and starts nothing.",
+        examples=["5f0c1f0e-6a52-4a8e-9d7a-1c7b3a5e2f11"],
+    ),
+]
+#: For `responses=`, where something is started.
+STARTED: dict[str, Any] = {
+    "description": "It is started, or was by the same request with the same key.",
+    "headers": {
+        "Location": {"description": "Where it is.", "schema": {"type": "string"}},
+        "Idempotency-Replayed": {
+            "description": "`true` if it was started before.",
+            "schema": {"type": "string"},
+        },
+    },
+}
+
+
+def digest_of(body: Body) -> str:
+    """Return what tells a request from another, however either was spelled."""
+    data = body.model_dump(mode="json", exclude_unset=True)
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +62,13 @@ class Reply:
     request_digest: str
     location: str
     content: str
+
+    def response(self, *, is_repeated: bool) -> Response:
+        """Return it as an answer to whoever asked, for the first time or again."""
+        headers = {"Location": self.location}
+        if is_repeated:
+            headers["Idempotency-Replayed"] = "true"
+        return json_response(self.content, 201, headers)
 
 
 class Replies:
@@ -45,6 +89,29 @@ class Replies:
         #: With the time of each, the oldest first.
         self._kept: OrderedDict[_Key, tuple[float, Reply]] = OrderedDict()
         self._turns: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
+
+    async def answer(
+        self,
+        client: str,
+        key: str | None,
+        request_digest: str,
+        start: Callable[[], Awaitable[tuple[Reply, bool]]],
+    ) -> Response:
+        """Answer a request that starts something, or give the first reply again.
+
+        `start` returns the reply, and whether it had been started before, by this key.
+        """
+        if key is None:
+            reply, _ = await start()
+            return reply.response(is_repeated=False)
+        async with self.turn(client, key):
+            known = self.find(client, key, request_digest)
+            if known is not None:
+                return known.response(is_repeated=True)
+            reply, is_repeated = await start()
+            if not is_repeated:
+                self.keep(client, key, reply)
+        return reply.response(is_repeated=is_repeated)
 
     @asynccontextmanager
     async def turn(self, client: str, key: str) -> AsyncIterator[None]:
@@ -74,3 +141,11 @@ class Replies:
             if since > too_old:
                 return
             del self._kept[key]
+
+
+def replies_of(state: State, name: str) -> Replies:
+    """Return the replies of an application by a name: keys for different things do not meet."""
+    if not hasattr(state, name):
+        setattr(state, name, Replies())
+    replies: Replies = getattr(state, name)
+    return replies

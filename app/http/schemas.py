@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -10,47 +9,14 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    StringConstraints,
-    WithJsonSchema,
-    field_validator,
 )
 
-from engine import VARIANTS, Color, Game, Move, Outcome, Position, Status, Termination
-from engine.variant import find_variant
-
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
+from app.bodies import Body, FenText, MoveText, VariantName, storable
+from engine import Color, Game, Move, Outcome, Position, Status, Termination
 
 #: More plies than any game that was ever played.
 MOST_MOVES = 2_000
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-
-
-class Body(BaseModel):
-    """The body of a request. A misspelt name is an error, and `"5"` is no number."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    @field_validator("*")
-    @classmethod
-    def _storable(cls, value: object) -> object:
-        return storable(value)
-
-
-def storable(value: object) -> object:
-    """Return a value if all text in it can be stored and sent; else raise a ValueError.
-
-    JSON can name half a surrogate pair, which UTF-8 cannot write, and NUL, which Postgres refuses.
-    """
-    if isinstance(value, str):
-        if "\0" in value or (not value.isascii() and _HALF_PAIR.search(value)):
-            raise ValueError("text should have no NUL and no half of a surrogate pair in it")
-    elif isinstance(value, list | tuple):
-        for each in value:
-            storable(each)
-    elif isinstance(value, dict):
-        for item in value.items():
-            storable(item)
-    return value
 
 
 #: Text of a path, a query or a header, where there is no body to see to it.
@@ -63,19 +29,6 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def _variant(name: str) -> str:
-    return find_variant(name).name
-
-
-#: Raises `UnknownVariant`, so that it gets its own kind of problem.
-VariantName = Annotated[
-    str,
-    StringConstraints(max_length=50),
-    AfterValidator(_variant),
-    WithJsonSchema({"type": "string", "enum": list(VARIANTS)}),
-]
-FenText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-MoveText = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 MoveList = Annotated[list[MoveText], Field(max_length=MOST_MOVES)]
 
 ColorName = Literal["white", "black"]

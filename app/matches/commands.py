@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agents.models.budget import Budget
 from app.matches.errors import CannotDo
-from app.matches.match import Match
+from app.matches.match import Match, PauseCause
 from engine import Color
 
 
@@ -112,10 +112,11 @@ class Pause:
     """Stop the clocks."""
 
     reason: str = ""
+    cause: PauseCause = PauseCause.COMMAND
 
     def perform(self, match: Match, at: datetime) -> None:
         """Pause."""
-        match.pause(at, self.reason)
+        match.pause(at, self.reason, self.cause)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,19 @@ class MatchStatus(StrEnum):
     ABORTED = "aborted"
 
 
+class PauseCause(StrEnum):
+    """Why a match is paused, for whoever decides whether to resume it."""
+
+    #: Somebody asked for it.
+    COMMAND = "command"
+    #: A player could not decide, through no fault of its play.
+    FAULT = "fault"
+    #: What is left of a budget may not cover the next call.
+    BUDGET = "budget"
+    #: The evaluation that it belongs to was paused.
+    EVALUATION = "evaluation"
+
+
 #: Those in which something can still happen.
 UNFINISHED = (MatchStatus.CREATED, MatchStatus.RUNNING, MatchStatus.PAUSED)
 
@@ -73,8 +86,9 @@ class Match:
         self.outcome: Outcome | None = None
         #: How it ended, in a sentence; also where there is no outcome.
         self.ending = ""
-        #: Why it is paused, if it is and somebody said so.
+        #: Why it is paused, if it is; the reason in words, if somebody said so.
         self.pause_reason = ""
+        self.pause_cause: PauseCause | None = None
         #: Whose offer, or wish to take back, stands.
         self.draw_offer: Color | None = None
         self.takeback: Color | None = None
@@ -345,13 +359,13 @@ class Match:
             raise CannotDo("to decline a takeback", "nobody asked for it")
         self._record(EventType.TAKEBACK_DECLINED, at, color=color.value)
 
-    def pause(self, at: datetime, reason: str = "") -> None:
+    def pause(self, at: datetime, reason: str = "", cause: PauseCause = PauseCause.COMMAND) -> None:
         """Stop the clock until it is resumed."""
         self._refuse_if_over()
         if self.status is not MatchStatus.RUNNING:
             raise CannotDo("to pause", f"the match is {self.status.value}")
         spent = milliseconds(self.elapsed(at))
-        self._record(EventType.PAUSED, at, spent_ms=spent, reason=reason)
+        self._record(EventType.PAUSED, at, spent_ms=spent, reason=reason, cause=cause.value)
 
     def resume(self, at: datetime, budget: Budget | None = None) -> None:
         """Let the clock run again, perhaps with another budget for model calls."""
@@ -472,9 +486,12 @@ class Match:
             case EventType.PAUSED:
                 self.status, self.turn_at = MatchStatus.PAUSED, None
                 self.pause_reason = fields["reason"]
+                # Matches of old did not say.
+                self.pause_cause = PauseCause(fields.get("cause", PauseCause.COMMAND))
                 self.spent = fields["spent_ms"] * _MILLISECOND
             case EventType.RESUMED:
                 self.status, self.pause_reason = MatchStatus.RUNNING, ""
+                self.pause_cause = None
                 if "budget" in fields:
                     self.budget = budget_of(fields["budget"])
             case EventType.ENDED:
@@ -485,7 +502,7 @@ class Match:
         self.status = MatchStatus(fields["status"])
         self.ended_at, self.ending = event.at, fields["detail"]
         self.spent = fields["spent_ms"] * _MILLISECOND
-        self.draw_offer = self.takeback = None
+        self.draw_offer = self.takeback = self.pause_cause = None
         if fields["outcome"] is None:
             self.game.tags["Termination"] = "abandoned"
             return

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import structlog
 
 from agents.errors import AgentError
-from agents.models.errors import ModelError
+from agents.models.errors import BudgetSpent, ModelError
 from agents.player import Decision, Player, Turn
 from agents.timekeeping import now
 from agents.uci.analyser import Analyser
@@ -21,7 +21,7 @@ from app.matches.commands import Abort, Command, PlayMove
 from app.matches.errors import CannotDo, MatchError
 from app.matches.hearing import Hearing, Say, excuse
 from app.matches.ledger import SLOW, MatchLedger
-from app.matches.match import Match, MatchStatus
+from app.matches.match import Match, MatchStatus, PauseCause
 from app.matches.refusals import last_resort, rejections_of
 from app.matches.saying import advice_of, printable, printable_advice
 from app.matches.storing import take_change
@@ -461,7 +461,9 @@ class Owner:
             match.begin_turn(at + self._pause(), spent)
             return
         match.begin_turn(at, spent)
-        match.pause(at, f"{name} could not decide: {printable(str(error), 300)}")
+        is_spent = isinstance(error, BudgetSpent)
+        cause = PauseCause.BUDGET if is_spent else PauseCause.FAULT
+        match.pause(at, f"{name} could not decide: {printable(str(error), 300)}", cause)
         self._faults = 0
 
     def _pause(self) -> timedelta:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -21,7 +21,7 @@ from app.matches.commands import Command, Pause
 from app.matches.errors import MatchError, MatchIsOver, MatchNotFound
 from app.matches.hearing import Say
 from app.matches.ledger import MatchLedger
-from app.matches.match import UNFINISHED, Match, MatchStatus
+from app.matches.match import UNFINISHED, Match, MatchStatus, PauseCause
 from app.matches.owner import Observer, Owner, OwnerGone, Writer
 from app.matches.settings import MatchSettings
 from app.matches.storing import ending_of, read_match, turn_began_at
@@ -87,8 +87,13 @@ class Runner:
         concurrent: int,
         ledger: Callable[[Match], MatchLedger] | None = None,
         say: Callable[[str, dict[str, object]], None] | None = None,
+        among: Sequence[str] | None = None,
     ) -> None:
-        """`ledger` makes the ledger of a match; `say` passes on words of players in a match."""
+        """`ledger` makes the ledger of a match; `say` passes on words of players in a match.
+
+        With `among`, only matches of those evaluations are taken up, unless they are commanded.
+        """
+        self._among = among
         self._ledger = ledger
         self._say = say
         self._database = database
@@ -178,11 +183,11 @@ class Runner:
 
     async def _take_up(self) -> None:
         """Take matches that nobody runs, oldest first, as far as there is room."""
-        worker, room = self._workers.id, self._concurrent - self._occupied
+        worker, room, among = self._workers.id, self._concurrent - self._occupied, self._among
 
         def find(connection: Connection) -> tuple[list[str], list[str]]:
-            found = claimable(connection, worker, room) if room > 0 else []
-            return found, claimable(connection, worker, 100, humans=True)
+            found = claimable(connection, worker, room, among=among) if room > 0 else []
+            return found, claimable(connection, worker, 100, humans=True, among=among)
 
         found, with_humans = await self._database.read(find)
         for match_id in found:
@@ -330,7 +335,8 @@ class Runner:
             if self._broken[match_id] < _TRIES:
                 await self._take(match_id, by_force=True)
             else:
-                await self.command(match_id, Pause("it broke; the log of the service says why"))
+                why = "it broke; the log of the service says why"
+                await self.command(match_id, Pause(why, PauseCause.FAULT))
         except (AppError, AgentError) as error:
             _log.error("match cannot be mended", match_id=match_id, error=str(error))
 

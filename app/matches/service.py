@@ -35,7 +35,7 @@ from app.matches.settings import MatchSettings
 from app.matches.storing import new_record, read_match, settings_of
 from app.persistence import plies as ply_table
 from app.persistence.database import Database
-from app.persistence.errors import StorageRefused
+from app.persistence.errors import LostEvaluation, StorageRefused
 from app.persistence.events import events_of, last_position
 from app.persistence.ledger import calls_of, ledger_of
 from app.persistence.matches import (
@@ -108,16 +108,20 @@ class MatchService:
         client: str,
         idempotency_key: str | None = None,
         request_digest: str | None = None,
+        evaluation_id: str | None = None,
+        also: Callable[[Connection, MatchRecord], None] | None = None,
     ) -> Created:
         """Start a match, or find the one that the same request started before.
 
-        Raises `UnplayableSettings`, `KeyReused`, `TooManyMatches`, or what `Catalogue.seat` raises.
+        `also` writes more in the transaction that stores the match, such as its place in an
+        evaluation; what it raises keeps the match from being started. Raises `UnplayableSettings`,
+        `KeyReused`, `TooManyMatches`, or what `Catalogue.seat` raises.
         """
         if idempotency_key is not None:
             found = await self._find_by_key(client, idempotency_key, request_digest)
             if found is not None:
                 return found
-        self.check(settings)
+        check_settings(settings, self._catalogue)
         settings = settings.with_start()
         match = Match.create(str(uuid7()), settings, now())
         tokens = {
@@ -130,6 +134,7 @@ class MatchService:
             client=client,
             owner=self._runner.worker if is_ours else None,
             epoch=1 if is_ours else 0,
+            evaluation_id=evaluation_id,
             idempotency_key=idempotency_key,
             request_digest=request_digest,
             white_token_hash=_hashed(tokens.get(Color.WHITE)),
@@ -141,12 +146,14 @@ class MatchService:
                 raise TooManyMatches(self._matches_per_client)
             insert_match(connection, record, events)
             ply_table.append(connection, plies)
+            if also is not None:
+                also(connection, record)
 
         try:
             await self._database.write(insert)
         except BaseException as error:
             if is_ours:
-                is_refused = isinstance(error, StorageRefused | MatchError)
+                is_refused = isinstance(error, StorageRefused | LostEvaluation | MatchError)
                 self._runner.release(match, may_be_stored=not is_refused)
             if isinstance(error, StorageRefused) and idempotency_key is not None:
                 # The same request came twice at the same time.
@@ -160,38 +167,6 @@ class MatchService:
         else:
             self._runner.wake()
         return Created(record, tokens)
-
-    def check(self, settings: MatchSettings) -> None:
-        """Raise what keeps a match with these settings from being played, if anything does."""
-        variant = find_variant(settings.variant)
-        for color in Color:
-            player = settings.player(color)
-            if player.limit is not None and not takes_limit(player.name):
-                raise UnplayableSettings(
-                    color.value, "depth, nodes and time_ms are for UCI engines and `classical`"
-                )
-            if not player.is_human:
-                try:
-                    seat_player(self._catalogue, settings, color)
-                except (InvalidLimit, InvalidThinking) as error:
-                    raise UnplayableSettings(color.value, str(error)) from error
-        self._check_budget(settings, settings.budget)
-        if settings.analysis is not None:
-            if not variant.has_uci_engines:
-                raise UnplayableSettings("analysis", f"no UCI engine knows {variant.title}")
-            self._catalogue.analyser()
-
-    def _check_budget(self, settings: MatchSettings, budget: Budget) -> None:
-        """Raise `UnplayableSettings` for a budget that nobody could keep."""
-        for color in Color:
-            name = settings.player(color).name
-            unpriced = self._catalogue.unpriced(name)
-            if unpriced and budget.usd is not None:
-                raise UnplayableSettings(
-                    "budget",
-                    f"nobody knows what {unpriced[0]} costs, so no budget in USD can be kept;"
-                    " set its price, or a budget of tokens or calls",
-                )
 
     async def _find_by_key(self, client: str, key: str, digest: str | None) -> Created | None:
         record = await self._database.read(lambda connection: find_by_key(connection, client, key))
@@ -328,9 +303,43 @@ class MatchService:
         a new budget that nobody could keep.
         """
         if isinstance(command, Resume) and command.budget is not None:
-            self._check_budget(settings_of(await self.find(match_id)), command.budget)
+            settings = settings_of(await self.find(match_id))
+            _check_budget(settings, command.budget, self._catalogue)
         await self._runner.command(match_id, command)
         return await self.find(match_id)
+
+
+def check_settings(settings: MatchSettings, catalogue: Catalogue) -> None:
+    """Raise what keeps a match with these settings from being played, if anything does."""
+    variant = find_variant(settings.variant)
+    for color in Color:
+        player = settings.player(color)
+        if player.limit is not None and not takes_limit(player.name):
+            raise UnplayableSettings(
+                color.value, "depth, nodes and time_ms are for UCI engines and `classical`"
+            )
+        if not player.is_human:
+            try:
+                seat_player(catalogue, settings, color)
+            except (InvalidLimit, InvalidThinking) as error:
+                raise UnplayableSettings(color.value, str(error)) from error
+    _check_budget(settings, settings.budget, catalogue)
+    if settings.analysis is not None:
+        if not variant.has_uci_engines:
+            raise UnplayableSettings("analysis", f"no UCI engine knows {variant.title}")
+        catalogue.analyser()
+
+
+def _check_budget(settings: MatchSettings, budget: Budget, catalogue: Catalogue) -> None:
+    """Raise `UnplayableSettings` for a budget that nobody could keep."""
+    for color in Color:
+        unpriced = catalogue.unpriced(settings.player(color).name)
+        if unpriced and budget.usd is not None:
+            raise UnplayableSettings(
+                "budget",
+                f"nobody knows what {unpriced[0]} costs, so no budget in USD can be kept;"
+                " set its price, or a budget of tokens or calls",
+            )
 
 
 def state_of(record: MatchRecord, *, with_moves: bool = True) -> dict[str, Any]:

@@ -36,9 +36,10 @@ class NoSuchFormat(StreamError):
     """An Accept header that allows none of the formats."""
 
     formats: tuple[str, ...]
+    what: str = "a stream"
 
     def __str__(self) -> str:
-        return f"a stream comes as {' or '.join(self.formats)}"
+        return f"{self.what} comes as {' or '.join(self.formats)}"
 
 
 class FeedClosed(StreamError):

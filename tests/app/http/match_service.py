@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from agents.catalogue import Catalogue
-from app.http import matches, streams
+from app.http import evaluations, matches, streams
 from app.http.application import create_app
 from app.services import open_services
 from app.settings import Settings
@@ -27,8 +27,8 @@ STUBBORN = "stubborn"
 #: Thinks for ever.
 THINKER = "thinker"
 
-ROUTERS = (*matches.ROUTERS, streams.router)
-KINDS = matches.MATCH_KINDS | streams.STREAM_KINDS
+ROUTERS = (*matches.ROUTERS, streams.router, *evaluations.ROUTERS)
+KINDS = matches.MATCH_KINDS | streams.STREAM_KINDS | evaluations.EVALUATION_KINDS
 
 Match = dict[str, Any]
 

@@ -22,9 +22,9 @@ from agents.uci.errors import (
     UciNotFound,
     UciTimedOut,
 )
+from app.bodies import Body, VariantName
 from app.errors import AppError
 from app.http.errors import KINDS, AtFault, Kind, Refusal, problem, problems
-from app.http.schemas import Body, VariantName
 from app.persistence.errors import (
     LostOwnership,
     SchemaBehind,

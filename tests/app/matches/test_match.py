@@ -23,7 +23,7 @@ from app.matches.commands import (
     TakebackAction,
 )
 from app.matches.errors import CannotDo, MatchIsOver, NotYourTurn
-from app.matches.match import Match, MatchStatus
+from app.matches.match import Match, MatchStatus, PauseCause
 from app.matches.storing import take_change
 from engine import (
     Color,
@@ -485,7 +485,9 @@ def test_a_fallen_flag(fen: str, winner: Color | None) -> None:
 def test_a_pause_keeps_what_the_turn_had_taken() -> None:
     match = running("e4", time_control="60")
     match.pause(after(3.5), "tea")
-    assert told(match.new_events) == [("match.paused", {"spent_ms": 2500, "reason": "tea"})]
+    fields = {"spent_ms": 2500, "reason": "tea", "cause": "command"}
+    assert told(match.new_events) == [("match.paused", fields)]
+    assert match.pause_cause is PauseCause.COMMAND
     assert match.elapsed(after(1000)) == timedelta(seconds=2.5)
     assert match.time_left(after(1000)) == timedelta(seconds=57.5)
     forget(match)

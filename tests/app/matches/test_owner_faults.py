@@ -77,6 +77,7 @@ def test_after_some_faults_the_match_is_paused(error: Exception) -> None:
             assert len(white.turns) == FAULTS
             (paused,) = at.notebook.of("match.paused")
             assert paused.fields["reason"].startswith("white could not decide: ")
+            assert paused.fields["cause"] == "fault"
             paused.encode().encode()
             assert at.notebook.changes[-1].owner == WORKER
 

@@ -238,6 +238,7 @@ def test_the_state_that_everybody_may_see() -> None:
         "takeback": "white",
         "outcome": None,
         "detail": "for tea",
+        "pause_cause": "command",
         "started_at": "2026-03-01T12:00:00.000Z",
         "ended_at": None,
     }
@@ -264,6 +265,7 @@ def test_the_state_after_the_end() -> None:
         "termination": "checkmate",
         "detail": "Black wins by checkmate",
     }
+    assert state["pause_cause"] is None
     assert state["detail"] == "Black wins by checkmate"
     assert state["check"]
     assert state["ended_at"] == timestamp(after(4))
