@@ -4,6 +4,7 @@ StorageError
 ├── StorageUnavailable    worth a retry
 ├── StorageRefused        what was to be stored breaks a rule of the tables
 ├── LostOwnership         another owner has taken the match
+├── LostEvaluation        another process conducts the evaluation, or it does not go on
 ├── SchemaBehind          the tables are those of an older Kibitz
 ├── UnusableDatabase      damaged, of another program, or of a newer Kibitz
 ├── DatabaseInUse         another process serves the file
@@ -37,6 +38,16 @@ class LostOwnership(StorageError):
 
     def __str__(self) -> str:
         return f"match {self.match_id} has another owner now"
+
+
+@dataclass(eq=False)
+class LostEvaluation(StorageError):
+    """Another process conducts the evaluation now, or nobody does, so the write changed nothing."""
+
+    evaluation_id: str
+
+    def __str__(self) -> str:
+        return f"evaluation {self.evaluation_id} is not conducted here any more"
 
 
 @dataclass(eq=False)

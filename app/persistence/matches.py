@@ -67,6 +67,7 @@ _CLAIMABLE = (
     .order_by(Match.id)
     .limit(bindparam("most"))
 )
+_CLAIMABLE_OF = _CLAIMABLE.where(Match.evaluation_id.in_(bindparam("among", expanding=True)))
 _OWNED = (
     select(Match.status, Match.owner, Match.epoch)
     .where(Match.id == bindparam("match"))
@@ -163,15 +164,23 @@ def claim(connection: Connection, match_id: str, worker: str, *, by_force: bool)
 
 
 def claimable(
-    connection: Connection, worker: str, limit: int, *, humans: bool = False
+    connection: Connection,
+    worker: str,
+    limit: int,
+    *,
+    humans: bool = False,
+    among: Sequence[str] | None = None,
 ) -> list[str]:
     """Return ids of matches to be run that no living worker owns, the oldest first.
 
-    They are those without a human in a seat, or else only those with one.
+    They are those without a human in a seat, or else only those with one; of all matches, or those
+    of some evaluations.
     """
     dead = _dead_owners(connection, worker)
-    found = connection.execute(_CLAIMABLE, {"dead": dead, "humans": humans, "most": limit})
-    return [match_id for (match_id,) in found]
+    wanted = {"dead": dead, "humans": humans, "most": limit}
+    if among is None:
+        return list(connection.execute(_CLAIMABLE, wanted).scalars())
+    return list(connection.execute(_CLAIMABLE_OF, {**wanted, "among": list(among)}).scalars())
 
 
 def count_claimable(connection: Connection, worker: str) -> int:

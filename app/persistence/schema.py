@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: The newest revision in `migrations/versions`.
-HEAD = "0002"
+HEAD = "0003"
 
 #: Two processes may be told to upgrade at once; the second waits for the first.
 _UPGRADE_LOCK = 0x4B69627A_00000001

@@ -113,7 +113,7 @@ def _one_of(column: str, values: tuple[str, ...]) -> str:
 
 
 class Evaluation(Table):
-    """A batch of matches that measures strength."""
+    """A batch of matches that measures strength, with its owner and epoch as a match has them."""
 
     __tablename__ = "evaluations"
     __table_args__ = (
@@ -122,6 +122,7 @@ class Evaluation(Table):
             name="status",
         ),
         UniqueConstraint("client", "idempotency_key"),
+        Index(None, "status", "id"),
     )
 
     id: Mapped[Id] = mapped_column(primary_key=True)
@@ -132,6 +133,20 @@ class Evaluation(Table):
     report: Mapped[str | None]
     client: Mapped[str]
     idempotency_key: Mapped[str | None]
+    name: Mapped[str] = mapped_column(server_default="")
+    kind: Mapped[str] = mapped_column(server_default="")
+    #: Why it is paused, or has ended, in a sentence.
+    detail: Mapped[str] = mapped_column(server_default="")
+    #: JSON: what a report says of how it was made.
+    manifest: Mapped[str] = mapped_column(server_default="{}")
+    #: JSON: how far it has come.
+    progress: Mapped[str] = mapped_column(server_default="{}")
+    #: How often status or progress has changed.
+    revision: Mapped[int] = mapped_column(server_default="0")
+    request_digest: Mapped[str | None]
+    ended_at: Mapped[datetime | None]
+    owner: Mapped[Id | None]
+    epoch: Mapped[int] = mapped_column(server_default="0")
 
 
 class Match(Table):
@@ -181,6 +196,46 @@ class Match(Table):
     request_digest: Mapped[str | None]
     white_token_hash: Mapped[str | None]
     black_token_hash: Mapped[str | None]
+
+
+class EvaluationGame(Table):
+    """A match in its place in an evaluation; a game that is void is played again."""
+
+    __tablename__ = "evaluation_games"
+    __table_args__ = (
+        CheckConstraint("number >= 1", name="number"),
+        CheckConstraint("attempt >= 1", name="attempt"),
+        CheckConstraint(_one_of("status", ("playing", "scored", "void")), name="status"),
+        UniqueConstraint("match_id"),
+    )
+
+    evaluation_id: Mapped[Id] = mapped_column(ForeignKey(Evaluation.id), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempt: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    match_id: Mapped[Id] = mapped_column(ForeignKey(Match.id))
+    status: Mapped[str]
+    #: JSON: who meets whom, and where they start.
+    slot: Mapped[str]
+    #: Why it is void, in a sentence.
+    detail: Mapped[str] = mapped_column(server_default="")
+
+
+class GameAnalysis(Table):
+    """What Stockfish thinks of every ply of a match."""
+
+    __tablename__ = "game_analyses"
+    __table_args__ = (
+        CheckConstraint("nodes >= 0", name="nodes"),
+        Index(None, "evaluation_id"),
+    )
+
+    match_id: Mapped[Id] = mapped_column(ForeignKey(Match.id), primary_key=True)
+    evaluation_id: Mapped[Id] = mapped_column(ForeignKey(Evaluation.id))
+    #: What was searched for it.
+    nodes: Mapped[int] = mapped_column(BigInteger)
+    #: JSON.
+    data: Mapped[str]
+    at: Mapped[datetime]
 
 
 class MatchTag(Table):

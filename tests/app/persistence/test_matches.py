@@ -267,3 +267,26 @@ async def test_claimable_are_those_that_no_living_worker_runs(database_url):
         assert await found(10, humans=True) == [human]
         assert await database.read(lambda each: count_claimable(each, ours)) == 4
         assert await database.read(lambda each: count_claimable(each, new_id())) == 5
+
+
+def _insert_evaluation(connection, evaluation_id):
+    row = {"id": evaluation_id, "created_at": NOON, "updated_at": NOON, "status": "created"}
+    connection.execute(insert(Evaluation), row | {"plan": "{}", "client": "c"})
+
+
+async def test_only_matches_of_some_evaluations_are_claimable_for_who_asks_for_them(database_url):
+    ours, wanted, other = new_id(), new_id(), new_id()
+    async with await Database.open(database_url) as database:
+        for each in (wanted, other):
+            await database.write(partial(_insert_evaluation, evaluation_id=each))
+        await inserted(database)
+        theirs = (await inserted(database, evaluation_id=wanted)).id
+        await inserted(database, evaluation_id=other)
+        human = (await inserted(database, evaluation_id=wanted, white="human")).id
+
+        async def found(*among, **kind):
+            return await database.read(lambda each: claimable(each, ours, 9, among=among, **kind))
+
+        assert await found(wanted) == [theirs]
+        assert await found(wanted, humans=True) == [human]
+        assert await found() == []

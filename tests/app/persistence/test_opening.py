@@ -281,7 +281,7 @@ async def test_a_postgres_that_was_not_upgraded(postgres):
     with postgres.bare_database() as url, pytest.raises(SchemaBehind) as caught:
         await Database.open(url)
     assert str(caught.value) == (
-        "the database is empty and not at 0002: run `kibitz db upgrade` first"
+        "the database is empty and not at 0003: run `kibitz db upgrade` first"
     )
 
 

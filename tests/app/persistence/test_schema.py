@@ -242,9 +242,9 @@ def test_the_command_line(empty_database_url):
         return run.stdout
 
     assert kibitz_db("current") == "empty\n"
-    assert kibitz_db("upgrade") == "The database is at revision 0002 (was empty).\n"
-    assert kibitz_db("upgrade") == "The database is at revision 0002 (was there already).\n"
-    assert kibitz_db("current") == "0002 (newest)\n"
+    assert kibitz_db("upgrade") == "The database is at revision 0003 (was empty).\n"
+    assert kibitz_db("upgrade") == "The database is at revision 0003 (was there already).\n"
+    assert kibitz_db("current") == "0003 (newest)\n"
 
 
 def test_the_command_line_uses_the_settings(tmp_path, monkeypatch):
