@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -28,6 +29,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from app.matches.match import UNFINISHED, MatchStatus
+from app.persistence import evaluations
 from app.persistence.errors import StorageError
 from app.persistence.matches import count_by_status, count_claimable
 
@@ -80,6 +82,17 @@ class Running(Protocol):
         """How many matches have an owner here."""
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is counted in the database, by status where there are several."""
+
+    matches: Mapping[str, int]
+    #: Matches that wait to be taken up.
+    waiting: int
+    evaluations: Mapping[str, int]
+    games: Mapping[str, int]
+
+
 class Metrics:
     """All that is counted: it observes owners, and is told what was committed.
 
@@ -94,6 +107,15 @@ class Metrics:
         self._refreshing = asyncio.Lock()
         self._matches = Gauge(
             "kibitz_matches", "Matches by status.", ["status"], registry=self.registry
+        )
+        self._evaluations = Gauge(
+            "kibitz_evaluations", "Evaluations by status.", ["status"], registry=self.registry
+        )
+        self._games = Gauge(
+            "kibitz_evaluation_games",
+            "Games of evaluations by status: void ones did not count and were played again.",
+            ["status"],
+            registry=self.registry,
         )
         self._queue = self._gauge("kibitz_queue_depth", "Matches that wait to be taken up.")
         self._owners = self._gauge("kibitz_running_matches", "Matches that this process runs.")
@@ -162,22 +184,32 @@ class Metrics:
                 return
             try:
                 async with asyncio.timeout(PATIENCE.total_seconds()):
-                    counts, waiting = await self._database.read(self._count)
+                    counts = await self._database.read(self._count)
             except (StorageError, TimeoutError) as error:
                 self.storage_failed(error)
                 self._database_up.set(0)
             else:
                 self._database_up.set(1)
-                self._note_counts(counts, waiting)
+                self._note(counts)
             self._refreshed_at = time.monotonic()
 
-    def _count(self, connection: Connection) -> tuple[dict[str, int], int]:
-        return count_by_status(connection), count_claimable(connection, self._worker)
+    def _count(self, connection: Connection) -> Counts:
+        return Counts(
+            count_by_status(connection),
+            count_claimable(connection, self._worker),
+            evaluations.count_by_status(connection),
+            evaluations.count_games_by_status(connection),
+        )
 
-    def _note_counts(self, counts: dict[str, int], waiting: int) -> None:
-        for status in MatchStatus:
-            self._matches.labels(status.value).set(counts.get(status.value, 0))
-        self._queue.set(waiting)
+    def _note(self, counts: Counts) -> None:
+        self._queue.set(counts.waiting)
+        for gauge, statuses, found in (
+            (self._matches, [each.value for each in MatchStatus], counts.matches),
+            (self._evaluations, evaluations.STATUSES, counts.evaluations),
+            (self._games, evaluations.GAME_STATUSES, counts.games),
+        ):
+            for status in statuses:
+                gauge.labels(status).set(found.get(status, 0))
 
     # --- what happens ---
 

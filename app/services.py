@@ -21,6 +21,8 @@ from agents.models.pricing import Prices
 from agents.models.rate_limit import RateLimit
 from agents.team.library import load_teams
 from agents.timekeeping import now
+from app.evaluations.scheduler import Scheduler
+from app.evaluations.service import EvaluationService
 from app.http.dependencies import Check
 from app.matches.ledger import MatchLedger
 from app.matches.match import Match
@@ -37,6 +39,7 @@ from app.persistence.writer import Writer
 from app.rate_limits import open_rate_limits
 from app.settings import Settings
 from app.streaming.feed import Feed
+from app.streaming.progress import Progress
 from app.streaming.streams import Streams
 
 _log = structlog.get_logger(__name__)
@@ -58,9 +61,11 @@ class Services:
     database: Database
     catalogue: Catalogue
     matches: MatchService
+    evaluations: EvaluationService
     runner: Runner
     feed: Feed
     streams: Streams
+    progress: Progress
     metrics: Metrics
     checks: Sequence[Check]
     #: Let every match be, and its clock stand, until it is resumed: by another process, or by the
@@ -99,11 +104,16 @@ def _model_access(settings: Settings, rate_limit: RateLimit | None) -> ModelAcce
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, catalogue: Catalogue | None = None
+    settings: Settings,
+    catalogue: Catalogue | None = None,
+    *,
+    among: Sequence[str] | None = None,
 ) -> AsyncIterator[Services]:
     """Run the service until the context is left; unfinished matches can be resumed after that.
 
-    Closes the catalogue, too. Raises what `Database.open` raises.
+    With `among`, only these evaluations and their matches are gone on with: whoever opens the
+    database for one of them should not let the clocks of people run whom nobody serves. Closes the
+    catalogue, too. Raises what `Database.open` raises.
     """
     async with AsyncExitStack() as stack:
         if catalogue is None:
@@ -120,10 +130,13 @@ async def open_services(
         await presence.register(database)
         feed = Feed(database)
         metrics = Metrics()
+        schedulers: list[Scheduler] = []
 
         def published(changes: Sequence[Change]) -> None:
             metrics.published(changes)
             feed.committed(changes)
+            for scheduler in schedulers:
+                scheduler.committed(changes)
 
         writer, paid = Writer(database, published), PaidCalls()
         runner = Runner(
@@ -135,6 +148,7 @@ async def open_services(
             concurrent=settings.concurrent_matches,
             ledger=partial(_match_ledger, database, metrics, paid),
             say=feed.say,
+            among=among,
         )
         matches = MatchService(
             database,
@@ -143,23 +157,43 @@ async def open_services(
             feed.wake,
             matches_per_client=settings.max_matches_per_client,
         )
+        scheduler = Scheduler(
+            database,
+            matches,
+            catalogue,
+            presence.id,
+            concurrent=settings.concurrent_evaluations,
+            among=among,
+        )
+        schedulers.append(scheduler)
+        evaluations = EvaluationService(
+            database,
+            scheduler,
+            matches,
+            catalogue,
+            evaluations_per_client=settings.max_evaluations_per_client,
+        )
+        progress = Progress(database, feed, evaluations.find, evaluations.change)
         metrics.watch(database, feed, runner)
         async with asyncio.TaskGroup() as group:
             background = [group.create_task(_warm(catalogue)), group.create_task(feed.run())]
+            background.append(group.create_task(progress.run()))
             playing = [group.create_task(presence.beat(database, metrics))]
             alive: list[asyncio.Task[None]] = []
             if database.dialect == "postgresql":
-                notifications = Notifications(database, presence.id, _both(feed, runner))
+                notifications = Notifications(database, presence.id, _all(feed, runner, scheduler))
                 alive.append(group.create_task(notifications.run()))
                 await notifications.ready()
             writing = group.create_task(writer.run())
             playing.append(group.create_task(runner.run()))
+            conducting = group.create_task(scheduler.run())
             stopping = asyncio.Lock()
 
             async def stop_playing() -> None:
                 async with stopping:
                     if presence.has_left:
                         return
+                    await _end(conducting)  # first: it would command matches that nobody runs
                     await _end(*playing)
                     await presence.leave(database)
                     await _end(*alive)  # now others may take what was ours
@@ -170,9 +204,11 @@ async def open_services(
                     database=database,
                     catalogue=catalogue,
                     matches=matches,
+                    evaluations=evaluations,
                     runner=runner,
                     feed=feed,
                     streams=Streams(database, feed, matches.snapshot, matches.overview),
+                    progress=progress,
                     metrics=metrics,
                     checks=_checks(database, presence, catalogue, runner),
                     stop_playing=stop_playing,
@@ -182,6 +218,36 @@ async def open_services(
                 await paid.aclose()
                 await feed.aclose()
                 await _end(writing, *background)
+
+
+@asynccontextmanager
+async def open_archive(settings: Settings) -> AsyncIterator[EvaluationService]:
+    """Read what evaluations have come to, beside whoever serves the database. Nothing is played.
+
+    Raises what `Database.open` raises.
+    """
+    async with (
+        make_catalogue(settings) as catalogue,
+        await Database.open(settings.database_url, exclusive=False) as database,
+    ):
+        presence, metrics = _Presence(Workers()), Metrics()
+        # None of these is run, so that no match is touched and no command is taken.
+        writer = Writer(database, metrics.published)
+        runner = Runner(database, writer, presence, catalogue, metrics, concurrent=0)
+        matches = MatchService(
+            database,
+            runner,
+            catalogue,
+            runner.wake,
+            matches_per_client=settings.max_matches_per_client,
+        )
+        yield EvaluationService(
+            database,
+            Scheduler(database, matches, catalogue, presence.id, concurrent=0),
+            matches,
+            catalogue,
+            evaluations_per_client=settings.max_evaluations_per_client,
+        )
 
 
 def _match_ledger(
@@ -257,12 +323,12 @@ class _Presence:
             _log.warning("no farewell", error=str(error))
 
 
-def _both(feed: Feed, runner: Runner) -> Callable[[], None]:
-    """Return what wakes both, when another process has committed something."""
+def _all(*sleepers: Feed | Runner | Scheduler) -> Callable[[], None]:
+    """Return what wakes everybody, when another process has committed something."""
 
     def wake() -> None:
-        feed.wake()
-        runner.wake()
+        for each in sleepers:
+            each.wake()
 
     return wake
 

@@ -258,6 +258,10 @@ class Settings(BaseSettings):
     #: How many matches are played at a time; more wait for their turn.
     concurrent_matches: _WholeNumber = Field(default=100, ge=1, le=100_000)
 
+    #: How many evaluations are conducted at a time, and how many of one client may be open.
+    concurrent_evaluations: _WholeNumber = Field(default=4, ge=1, le=1_000)
+    max_evaluations_per_client: _WholeNumber = Field(default=100, ge=1, le=1_000_000)
+
     #: The model of every team member that names no other, as `provider/model`.
     model: ModelName = DEFAULT_MODEL
     #: Where models are asked, besides the known providers or instead of them.

@@ -17,7 +17,7 @@ from app import metrics as module
 from app.matches.match import Match
 from app.matches.settings import MatchSettings, PlayerSettings
 from app.matches.storing import new_record, take_change
-from app.metrics import CountRequests, Metrics, kind_of
+from app.metrics import CountRequests, Counts, Metrics, kind_of
 from app.persistence.database import Database
 from app.persistence.errors import StorageUnavailable
 from app.persistence.matches import insert_match
@@ -77,6 +77,7 @@ def test_every_name_is_ours_and_explained():
     wanted |= {"attempts_rejected", "player_faults", "matches_ended", "storage_errors"}
     wanted |= {"sse_watchers", "sse_deliveries", "sse_drops", "database_up"}
     wanted |= {"model_calls", "model_tokens", "model_cost_usd"}
+    wanted |= {"evaluations", "evaluation_games"}
     wanted |= {"http_requests", "http_response_seconds"}
     assert {f"kibitz_{name}" for name in wanted} <= set(names)
 
@@ -207,7 +208,7 @@ def test_labels_are_bounded(monkeypatch):
 
 def test_the_feed_and_the_runner_are_looked_at_when_asked():
     metrics, feed, runner = Metrics(), Feed(), Runner()
-    metrics.watch(Answering(({}, 0)), feed, runner)
+    metrics.watch(Answering(Counts({}, 0, {}, {})), feed, runner)
     found = read(metrics)
     assert found["kibitz_sse_watchers",] == 3
     assert found["kibitz_sse_deliveries_total",] == 40
@@ -294,11 +295,14 @@ def test_those_who_ask_at_the_same_time_share_the_answer():
             for _ in range(10):
                 group.create_task(metrics.refresh())
 
-    metrics, database = Metrics(), Answering(({"created": 1}, 4))
+    metrics, database = Metrics(), Answering(Counts({"created": 1}, 4, {"paused": 2}, {"void": 3}))
     metrics.watch(database, Feed(), Runner())
     asyncio.run(main())
     assert database.asked == 1
-    assert read(metrics)["kibitz_queue_depth",] == 4
+    found = read(metrics)
+    assert found["kibitz_queue_depth",] == 4
+    assert found["kibitz_evaluations", ("status", "paused")] == 2
+    assert found["kibitz_evaluation_games", ("status", "void")] == 3
 
 
 @pytest.mark.parametrize(
@@ -306,7 +310,7 @@ def test_those_who_ask_at_the_same_time_share_the_answer():
     [(StorageUnavailable("gone"), "StorageUnavailable"), (None, "TimeoutError")],
 )
 def test_a_database_out_of_reach_does_not_keep_the_rest_from_being_told(answer, error, monkeypatch):
-    metrics, database = Metrics(), Answering(({"running": 7}, 2))
+    metrics, database = Metrics(), Answering(Counts({"running": 7}, 2, {}, {}))
     metrics.watch(database, Feed(), Runner())
     metrics.failed("random")
     read(metrics)

@@ -126,3 +126,48 @@ def test_clocks_stand_while_requests_end(machine):
         assert machine.complaints.read_text() == ""
 
     _run(test())
+
+
+def test_whoever_watches_an_evaluation_does_not_keep_it_from_stopping(machine):
+    """The stream ends, and goes on with the next start, from the state that the client has."""
+    plan = {
+        "kind": "duel",
+        "agents": ["random", "uci:slow"],
+        "games": 2,
+        "openings": "none",
+        "match": {"max_plies": 10},
+        "analysis": {"nodes": 0},
+    }
+
+    async def revisions(answer: httpx.Response) -> AsyncIterator[int]:
+        async for line in answer.aiter_lines():
+            if line.startswith("id: "):
+                yield int(line.removeprefix("id: "))
+
+    async def test() -> None:
+        async with machine, httpx.AsyncClient(trust_env=False, timeout=HANGS_AFTER) as client:
+            service = await machine.start()
+            base = f"http://127.0.0.1:{await service.ready()}/api/evaluations"
+            started = await client.post(base, json=plan)
+            assert started.status_code == 201, started.text
+            path = f"{started.json()['id']}/events"
+            async with client.stream("GET", f"{base}/{path}") as answer:
+                seen = revisions(answer)
+                first = await anext(seen)
+                service.send(signal.SIGTERM)
+                last = max([first, *[each async for each in seen]])  # to the proper end
+            assert await service.wait() == 0
+            service = await machine.start()
+            base = f"http://127.0.0.1:{await service.ready()}/api/evaluations"
+            headers = {"Last-Event-ID": str(last)}
+            async with client.stream("GET", f"{base}/{path}", headers=headers) as answer:
+                after = [each async for each in revisions(answer)]
+            assert last < after[0]
+            assert after[-1] == after[-2]  # that of the last state, and of the end
+            state = (await client.get(f"{base}/{started.json()['id']}")).json()
+            assert state["status"] == "finished"
+            assert state["progress"]["games"]["scored"] == 2
+            await service.stop()
+        assert machine.complaints.read_text() == ""
+
+    _run(test())

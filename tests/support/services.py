@@ -178,6 +178,11 @@ class Service:
             raise Ended(self._complaints.read_text())
         return self.port
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has come to its end, whichever way."""
+        return self._code is not None
+
     def send(self, number: int) -> None:
         """Send a signal."""
         with contextlib.suppress(ProcessLookupError):

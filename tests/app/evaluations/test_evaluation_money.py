@@ -1,0 +1,198 @@
+"""An evaluation keeps to its budget, wherever its matches are played, and wastes little of it."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from structlog.testing import capture_logs
+
+from app.evaluations.errors import UnplayablePlan
+from app.evaluations.plan import read_plan
+from app.matches.schemas import BudgetBody
+from app.services import make_catalogue
+from app.settings import Settings
+from tests.support.evaluating import evaluating, hurry
+from tests.support.model_server import ModelServer
+from tests.support.team_matches import GOOD, MODEL, PROVIDER, solo, trio
+
+pytestmark = pytest.mark.asyncio
+
+#: A game has five decisions of each side.
+PLAN = {
+    "kind": "duel",
+    "agents": ["team:one", "random"],
+    "openings": "none",
+    "analysis": {"nodes": 0},
+    "match": {"max_plies": 10},
+    "games": 8,
+}
+TEAMS = {
+    "brief.toml": solo(selector={"max_tokens": 100}),
+    "one.toml": solo(),
+    "own.toml": solo(budget={"calls": 3}),
+    "three.toml": trio(),
+}
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    hurry(monkeypatch)
+    monkeypatch.setattr("app.evaluations.estimate.MOVES", 5)
+    with capture_logs():
+        yield
+
+
+def services(server, database_url, tmp_path, teams=None, **prices):
+    folder = tmp_path / "teams"
+    folder.mkdir(exist_ok=True)
+    for name, text in (teams or TEAMS).items():
+        (folder / name).write_text(text)
+    values = {
+        "model": MODEL,
+        "teams_folder": folder,
+        "providers": {PROVIDER: {"base_url": server.base_url}},
+        "data_folder": tmp_path,
+        "prices": prices.get("prices", {}),
+    }
+    catalogue = make_catalogue(Settings(**values))
+    return evaluating(database_url, tmp_path, catalogue=catalogue, **values)
+
+
+async def calls_of(play, evaluation_id):
+    calls = 0
+    for game in await play.games(evaluation_id):
+        calls += len(await play.services.matches.calls(game.match_id))
+    return calls
+
+
+async def test_without_a_budget_every_game_is_played(database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        evaluation_id = await play.start(**PLAN)
+        record = await play.finished(evaluation_id)
+        assert json.loads(record.progress)["spent"]["calls"] == 8 * 5
+        assert len(server.requests) == 8 * 5
+        report = await play.evaluations.report(evaluation_id)
+        assert report["counts"]["games"] == 8
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_an_evaluation_stops_before_its_budget_is_broken(concurrency, database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "budget": {"calls": 23}, "concurrency": concurrency}
+        evaluation_id = await play.start(**plan)
+        record = await play.finished(evaluation_id)
+        assert "budget is spent" in record.detail
+        assert len(server.requests) <= 23
+        assert await calls_of(play, evaluation_id) <= 23
+        games = await play.games(evaluation_id)
+        # Of 23 calls, four games of five can be paid for.
+        assert sum(game.status == "scored" for game in games) >= 3
+        assert all(game.match_status in ("ended", "aborted") for game in games)
+
+
+async def test_a_budget_of_dollars_is_kept_to_the_cent(database_url, tmp_path):
+    prices = {MODEL: {"input": 1, "output": 10_000}}
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path, prices=prices) as play,
+    ):
+        plan = {**PLAN, "agents": ["team:brief", "random"], "budget": {"usd": 10}, "games": 60}
+        evaluation_id = await play.start(**plan)
+        record = await play.finished(evaluation_id)
+        assert "budget is spent" in record.detail
+        spent = Decimal(json.loads(record.progress)["spent"]["cost_usd"])
+        assert 5 < spent <= 10
+
+
+async def test_more_money_lets_it_go_on(database_url, tmp_path):
+    """A team that may write much needs more at a time than a small budget has."""
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "games": 2, "match": {"max_plies": 10, "budget": {"calls": 3}}}
+        evaluation_id = await play.start(**plan)
+        record = await play.stopped(evaluation_id)
+        # The plan gives a match no more, so somebody has to decide.
+        assert record.status == "paused"
+        assert "budget is spent" in record.detail
+        assert len(server.requests) <= 6
+        assert (await play.evaluations.cancel(evaluation_id)).status == "cancelled"
+
+
+async def test_a_team_that_keeps_to_a_budget_of_its_own_pauses_it(database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "agents": ["team:own", "random"], "budget": {"calls": 1000}}
+        evaluation_id = await play.start(**plan)
+        record = await play.stopped(evaluation_id)
+        assert record.status == "paused"
+        assert "budget" in record.detail
+        assert len(server.requests) <= 3 * 2
+
+
+async def test_a_paused_evaluation_is_resumed_with_another_budget(database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "games": 4, "budget": {"calls": 1000}}
+        evaluation_id = await play.start(**plan)
+        await play.until(evaluation_id, lambda it: '"scored":1' in it.progress)
+        await play.evaluations.pause(evaluation_id)
+        before = len(server.requests)
+        budget = BudgetBody(calls=before + 1)
+        await play.evaluations.resume(evaluation_id, budget)
+        record = await play.finished(evaluation_id)
+        assert json.loads(record.plan)["budget"]["calls"] == before + 1
+        if "all 4 games" not in record.detail:
+            assert "budget is spent" in record.detail
+        assert len(server.requests) <= before + 1
+
+
+async def test_dollars_that_nobody_can_count_are_refused_before_anything_is_spent(
+    database_url, tmp_path
+):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        for plan in (
+            {**PLAN, "budget": {"usd": 5}},
+            {**PLAN, "match": {"budget": {"usd": 5}}},
+        ):
+            with pytest.raises(UnplayablePlan, match="nobody knows what loop/some-model costs"):
+                play.evaluations.prepare(read_plan(plan))
+        assert not server.requests
+
+
+async def test_what_a_team_said_is_in_the_report(database_url, tmp_path):
+    """Specialists and selector regret come from the stored advice and Stockfish's view of it."""
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "agents": ["team:three", "random"], "games": 2}
+        plan["analysis"] = {"nodes": 200}
+        evaluation_id = await play.start(**plan)
+        record = await play.finished(evaluation_id)
+        assert json.loads(record.progress)["analysed"] == 2
+        data = await play.evaluations.data(evaluation_id)
+        assert {game.match_id for game in data.games} == set(data.analyses)
+        game = data.games[0]
+        side = game.side(game.color_of("team:three"))
+        assert (side.plies, side.calls, side.illegal) == (5, 15, 0)
+        assert side.prompt_tokens > 0
+        assert side.cost_usd is None  # nobody knows the price
+        report = await play.evaluations.report(evaluation_id)
+        told = json.dumps(report)
+        assert "tactical" in told
+        assert "regret" in told
