@@ -32,6 +32,7 @@ Times are RFC 3339 in UTC, durations are in milliseconds. Every error is `applic
 """
 _TAGS = [
     {"name": "matches", "description": "Start matches, watch them, and play in them."},
+    {"name": "evaluations", "description": "Measure how strong agents are, and compare them."},
     {"name": "positions", "description": "The rules engine as a service, for every variant."},
     {"name": "players", "description": "Who can be seated, and how strong they are."},
     {"name": "operations", "description": "For those who run the service."},

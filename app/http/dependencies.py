@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -60,8 +61,11 @@ class Gates:
         self.access = Access(settings.api_tokens)
         #: Open streams of events.
         self.streams = Places("streams", settings.max_streams, settings.max_streams_per_client)
-        #: Starts of matches.
+        #: Starts of matches, and of evaluations.
         self.starts = StartRate("matches", settings.starts_per_minute)
+        self.evaluations = StartRate("evaluations", settings.starts_per_minute)
+        #: Reports are made one at a time; others wait.
+        self.reports = asyncio.Semaphore(1)
 
 
 _bearer = HTTPBearer(

@@ -22,7 +22,7 @@ from app.streaming.streams import Streams
 #: For `install_handlers`.
 STREAM_KINDS: dict[type[Exception], Kind] = {
     InvalidEventId: Kind(422, "invalid-event-id", "There is no event with this id"),
-    NoSuchFormat: Kind(406, "no-such-format", "A stream does not come in this format"),
+    NoSuchFormat: Kind(406, "no-such-format", "It does not come in this format"),
     FeedClosed: Kind(503, "stopping", "The service is about to stop", retry_after=1),
 }
 
@@ -44,7 +44,8 @@ _STREAM: dict[str, Any] = {
         Format.NDJSON.value: {"schema": {"type": "string"}, "example": f"{_EXAMPLE_DATA}\n"},
     },
 }
-_REFUSALS = problems(401, 422, 429, 503) | {
+#: For `responses=` of a stream.
+REFUSALS = problems(401, 422, 429, 503) | {
     406: problem_response("A stream comes in neither of the formats that `Accept` allows.")
 }
 
@@ -116,7 +117,7 @@ class _PlacedStream(EventStream):
     responses={
         200: _STREAM,
         204: {"description": "The match is over, and the client has all of its events."},
-        **_REFUSALS,
+        **REFUSALS,
         **problems(404, s404=NO_MATCH),
     },
 )
@@ -136,7 +137,7 @@ async def watch_match(match_id: MatchId, streams: StreamsOf, place: PlaceOf) -> 
     "/events",
     summary="Watch all matches",
     response_class=Response,
-    responses={200: _STREAM, **_REFUSALS},
+    responses={200: _STREAM, **REFUSALS},
 )
 async def watch_all(streams: StreamsOf, place: PlaceOf) -> Response:
     """Stream `match.started`, `ply.played` and `match.ended` of every match.

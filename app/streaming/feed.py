@@ -9,7 +9,7 @@ nothing is read or encoded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -60,6 +60,12 @@ class Channel:
         for watcher in self.watchers:
             watcher.offer(frame)
         return len(self.watchers)
+
+    def replace(self, frame: Frame) -> int:
+        """Hand a frame to every watcher in place of what waits, and return how many there are."""
+        for watcher in self.watchers:
+            watcher.forget()
+        return self.publish(frame)
 
     async def first(self, take: Callable[[], Awaitable[Frame]], at_least: int) -> Frame:
         """Return the state, with every event up to `at_least` in it, as a frame.
@@ -119,18 +125,30 @@ class Feed:
             for watcher in channel.watchers:
                 watcher.offer_delta(frame)
 
+    @property
+    def subjects(self) -> Collection[str | None]:
+        """What somebody watches."""
+        return self._channels.keys()
+
+    def show(self, subject: str, frame: Frame) -> None:
+        """Hand a state to those who watch what has no log: who is slow gets only the newest."""
+        channel = self._channels.get(subject)
+        if channel is not None:
+            self.delivered += channel.replace(frame)
+
     @contextmanager
     def watch(
-        self, match_id: str | None, cut: Callable[[], None]
+        self, subject: str | None, cut: Callable[[], None]
     ) -> Iterator[tuple[Watcher, Channel]]:
-        """Count a watcher of a match, or of all, among those who are handed events.
+        """Count a watcher of a match, or of all (None), among those who are handed events.
 
-        `cut` is called when it has to end at once. Raises `FeedClosed`.
+        What has no log is a subject of another name, whose states somebody has to `show`. `cut` is
+        called when it has to end at once. Raises `FeedClosed`.
         """
         if self._closed:
             raise FeedClosed
         watcher = Watcher(self.limits, cut)
-        channel = self._channels.setdefault(match_id, Channel())
+        channel = self._channels.setdefault(subject, Channel())
         channel.watchers.add(watcher)
         self.watchers += 1
         if not self._live.is_set():
@@ -143,7 +161,7 @@ class Feed:
             self.watchers -= 1
             channel.watchers.discard(watcher)
             if not channel.watchers:
-                del self._channels[match_id]
+                del self._channels[subject]
             if not self.watchers:
                 self._live.clear()
                 self._deserted.set()

@@ -45,8 +45,8 @@ class Log(Protocol):
     """The events of a match or of all matches, by their ids."""
 
     @property
-    def match_id(self) -> str | None:
-        """The match, if it is the log of one."""
+    def subject(self) -> str | None:
+        """What it is about, as the feed knows it: the id of a match; None for all matches."""
 
     async def first(self) -> Frame:
         """Return the state as it is now, which a stream can begin with."""
@@ -67,7 +67,7 @@ class MatchLog:
         self._take = take
 
     @property
-    def match_id(self) -> str:
+    def subject(self) -> str:
         """The match."""
         return self._match_id
 
@@ -99,7 +99,7 @@ class MatchLog:
 class GlobalLog:
     """The events of all matches that are of general interest. Their ids are positions."""
 
-    match_id = None
+    subject = None
 
     def __init__(self, database: Database, take: TakeOverview) -> None:
         self._database = database

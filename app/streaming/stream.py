@@ -45,7 +45,7 @@ class EventStream(Response):
         sending: asyncio.Task[bool] | None = None
         try:
             async with asyncio.timeout(None) as lifeline:
-                with self._feed.watch(self._log.match_id, lambda: lifeline.reschedule(0)) as place:
+                with self._feed.watch(self._log.subject, lambda: lifeline.reschedule(0)) as place:
                     watcher, channel = place
                     page = await self._open(watcher, channel)
                     if page.is_end and not page.frames:
@@ -104,7 +104,7 @@ class EventStream(Response):
             else:
                 await self._send_new(watcher, send)
         except StorageError as error:
-            _log.warning("stream.storage_error", match_id=self._log.match_id, error=str(error))
+            _log.warning("stream.storage_error", subject=self._log.subject, error=str(error))
         except OSError:
             pass  # so some servers say that the client has gone
         else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -26,11 +27,14 @@ from schemathesis.specs.openapi.checks import (
 from app.http.application import create_app
 from app.settings import Settings
 from tests.app.http.conftest import Parts
+from tests.app.http.evaluation_service import BACK_RANK, begin
+from tests.app.http.evaluation_service import ENDLESS as ENDLESS_DUEL
+from tests.app.http.evaluation_service import command as evaluation_command
+from tests.app.http.evaluation_service import done as performed
 from tests.app.http.match_service import (
     KINDS,
     ROUTERS,
     THINKER,
-    Match,
     command,
     done,
     running,
@@ -60,8 +64,18 @@ TOKENS = "read:reading-token,write:writing-token"
 WRITER = {"Authorization": "Bearer writing-token"}
 #: What anybody may ask, with a token or without.
 OPEN = ("/healthz", "/readyz")
-ENDLESS = ("/api/events", "/api/matches/{match_id}/events")
-BOUNDS = {"starts_per_minute": 100_000, "max_matches_per_client": 100_000}
+ENDLESS = (
+    "/api/events",
+    "/api/matches/{match_id}/events",
+    "/api/evaluations/{evaluation_id}/events",
+)
+BOUNDS = {
+    "starts_per_minute": 100_000,
+    "max_matches_per_client": 100_000,
+    "max_evaluations_per_client": 100_000,
+}
+ANCHOR = {"name": "random", "elo": -380}
+AN_ID = "01980a4e-6a8c-7d3e-9c56-3f1d2b7a9e10"
 
 
 def document(**settings: Any) -> dict[str, Any]:
@@ -98,15 +112,15 @@ def guarded_service(tmp_path_factory) -> Iterator[Served]:
 @pytest.mark.parametrize("label", LABELS)
 def test_every_answer_is_as_the_document_says(open_service, label, mode):
     with open_service.client() as client:
-        match = prepare(client, label)
-    examine(open_service, DOCUMENT, label, mode, match, examples=12)
+        there = prepare(client, label)
+    examine(open_service, DOCUMENT, label, mode, there, examples=12)
 
 
 @pytest.mark.parametrize("label", LABELS)
 def test_every_answer_is_as_the_document_says_where_tokens_are_needed(guarded_service, label):
     with guarded_service.client(headers=WRITER) as client:
-        match = prepare(client, label)
-    examine(guarded_service, GUARDED, label, GenerationMode.POSITIVE, match, WRITER, examples=5)
+        there = prepare(client, label)
+    examine(guarded_service, GUARDED, label, GenerationMode.POSITIVE, there, WRITER, examples=5)
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -114,7 +128,7 @@ def test_nobody_gets_anything_without_a_token(guarded_service, label):
     method, path = label.split()
     with guarded_service.client() as client:
         for headers in ({}, {"Authorization": "Bearer wrong-token"}):
-            url = path.replace("{match_id}", "01980a4e-6a8c-7d3e-9c56-3f1d2b7a9e10")
+            url = path.replace("{match_id}", AN_ID).replace("{evaluation_id}", AN_ID)
             response = client.request(method, url, headers=headers)
             if path in OPEN:
                 assert response.status_code < 500
@@ -123,14 +137,29 @@ def test_nobody_gets_anything_without_a_token(guarded_service, label):
                 check_answer(response, DOCUMENT["paths"][path][method.lower()])
 
 
-def prepare(client: httpx.Client, label: str) -> Match:
-    """Start a match in which an operation makes sense."""
+@dataclass(frozen=True)
+class There:
+    """What an operation can be about: the parameters of its path, and the headers it needs."""
+
+    path: dict[str, str]
+    headers: dict[str, str]
+
+
+def prepare(client: httpx.Client, label: str) -> There:
+    """Start a match, or an evaluation, in which an operation makes sense."""
+    if "{evaluation_id}" in label:
+        evaluation = begin(client, ENDLESS_DUEL)
+        if label.endswith("/resume"):
+            performed(evaluation_command(client, evaluation, "pause"))
+        return There({"evaluation_id": evaluation["id"]}, {})
     match = start(client, "human", THINKER)
     if label.endswith("/resume"):
         done(command(client, match, "pause"))
     elif label.endswith("/takeback"):
         done(command(client, match, "moves", "white", move="e4"))
-    return match
+    is_seated = label.partition(" ")[2] in SEATED
+    seat = {"X-Seat-Token": match["seats"]["white"]["token"]} if is_seated else {}
+    return There({"match_id": match["id"]}, seat)
 
 
 def examine(
@@ -138,12 +167,12 @@ def examine(
     told: dict[str, Any],
     label: str,
     mode: GenerationMode,
-    match: Match,
+    there: There,
     headers: dict[str, str] | None = None,
     *,
     examples: int,
 ) -> None:
-    """Send all kinds of requests to an operation, for a match that is there and for others."""
+    """Send all kinds of requests to an operation, for what is there and for what is not."""
     method, path = label.split()
     operation = schemathesis.openapi.from_dict(deepcopy(told))[path][method]
     if not can_be(operation, mode):
@@ -163,11 +192,9 @@ def examine(
         ask()
 
     send(operation.as_strategy(generation_mode=mode), headers or {})
-    if "{match_id}" in path and can_be(operation, mode, but="path"):
-        there = {"match_id": match["id"]}
-        seat = {"X-Seat-Token": match["seats"]["white"]["token"]} if path in SEATED else {}
-        strategy = operation.as_strategy(generation_mode=mode, path_parameters=there)
-        send(strategy, (headers or {}) | seat)
+    if "{" in path and can_be(operation, mode, but="path"):
+        strategy = operation.as_strategy(generation_mode=mode, path_parameters=there.path)
+        send(strategy, (headers or {}) | there.headers)
     if mode.is_positive:
         assert statuses & {200, 201}, "nothing came to anything"
 
@@ -197,6 +224,21 @@ def tame(case: Case, mode: GenerationMode) -> None:
         if len(str(case.body)) % 2:
             for name in ("initial_fen", "opening", "time_control", "variant"):
                 case.body.pop(name, None)
+    elif case.path == "/api/evaluations":
+        case.body = tame_plan(case.body)
+
+
+def tame_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan that starts one match at most, which is never over."""
+    number = 2 if plan.get("kind") == "duel" else 1
+    plan = {**plan, "agents": ["random", THINKER][-number:], "concurrency": 1}
+    for name in ("anchors", "openings", "positions"):
+        if name in plan:
+            plan[name] = {"openings": "none", "positions": [BACK_RANK]}.get(name, [ANCHOR])
+    if len(str(plan)) % 2:
+        for name in ("match", "variant", "suite"):
+            plan.pop(name, None)
+    return plan
 
 
 def check_answer(response: Any, operation: dict[str, Any]) -> None:

@@ -17,19 +17,24 @@ from fastapi import FastAPI
 from uuid_utils.compat import uuid7
 
 from agents.catalogue import Catalogue
+from app.evaluations.errors import EvaluationNotFound
+from app.http import evaluation_stream
 from app.http.application import create_app
+from app.http.evaluations import EVALUATION_KINDS
 from app.http.matches import MATCH_KINDS
 from app.http.streams import STREAM_KINDS, router
 from app.matches.errors import MatchNotFound
 from app.matches.events import Event, EventType, dumps
 from app.metrics import Metrics
 from app.persistence.database import Database
+from app.persistence.evaluations import EvaluationRecord, find_evaluation
 from app.persistence.events import events_of, last_position
 from app.persistence.matches import find_match, insert_match
 from app.persistence.records import Change, EventRecord, MatchRecord
 from app.persistence.writer import Writer
 from app.settings import Settings
 from app.streaming.feed import Feed
+from app.streaming.progress import Progress
 from app.streaming.protocol import AbortableProtocol
 from app.streaming.streams import Streams
 from app.streaming.watcher import Limits
@@ -91,6 +96,8 @@ class Service:
         self.database = database
         self.feed = Feed(database, limits)
         self.writer = Writer(database, self.feed.committed)
+        self._changed = asyncio.Event()
+        self.progress = Progress(database, self.feed, self.evaluation, self._change)
         self.snapshots = 0
         self.port = 0
         self.app = self._make_app()
@@ -102,8 +109,24 @@ class Service:
             checks=(),
             metrics=Metrics(),
             streams=Streams(self.database, self.feed, self.snapshot, self.overview),
+            progress=self.progress,
         )
-        return create_app(services, [router], kinds=STREAM_KINDS | MATCH_KINDS)
+        kinds = STREAM_KINDS | MATCH_KINDS | EVALUATION_KINDS
+        return create_app(services, [router, evaluation_stream.router], kinds=kinds)
+
+    def tell(self) -> None:
+        """Say that an evaluation has changed."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def _change(self) -> None:
+        await self._changed.wait()
+
+    async def evaluation(self, evaluation_id: str) -> EvaluationRecord:
+        record = await self.database.read(lambda each: find_evaluation(each, evaluation_id))
+        if record is None:
+            raise EvaluationNotFound(evaluation_id)
+        return record
 
     async def snapshot(self, match_id: str) -> Taken:
         self.snapshots += 1
@@ -178,6 +201,7 @@ async def serving(url: str, limits: Limits = _LIMITS) -> AsyncIterator[Service]:
             async with asyncio.TaskGroup() as group:
                 writer = group.create_task(service.writer.run())
                 group.create_task(service.feed.run())
+                progress = group.create_task(service.progress.run())
                 served = group.create_task(server.serve(sockets=[sock]))
                 try:
                     yield service
@@ -186,6 +210,7 @@ async def serving(url: str, limits: Limits = _LIMITS) -> AsyncIterator[Service]:
                     server.should_exit = True
                     await served
                     writer.cancel()
+                    progress.cancel()
 
 
 def _record(match_id: str, sequence: int, kind: EventType, fields: dict[str, Any]) -> EventRecord:
