@@ -13,6 +13,8 @@ from typing import Annotated
 import typer
 
 from agents.errors import AgentError
+from app.cli.accuracy import EXAMPLES as ACCURACY_EXAMPLES
+from app.cli.accuracy import accuracy
 from app.cli.analyse import EXAMPLES as ANALYSE_EXAMPLES
 from app.cli.analyse import analyse
 from app.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
@@ -20,14 +22,20 @@ from app.cli.calibrate import calibrate
 from app.cli.db import db
 from app.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from app.cli.demo import demo
+from app.cli.evaluate import evaluate
 from app.cli.perft import EXAMPLES as PERFT_EXAMPLES
 from app.cli.perft import perft
 from app.cli.players import EXAMPLES as PLAYERS_EXAMPLES
 from app.cli.players import players
+from app.cli.rate import EXAMPLES as RATE_EXAMPLES
+from app.cli.rate import rate
 from app.cli.serve import EXAMPLES as SERVE_EXAMPLES
 from app.cli.serve import serve
 from app.cli.solve import EXAMPLES as SOLVE_EXAMPLES
 from app.cli.solve import solve
+from app.cli.sprt import EXAMPLES as SPRT_EXAMPLES
+from app.cli.sprt import sprt
+from app.cli.suite import suite
 from app.errors import AppError
 from engine import RulesError
 
@@ -44,11 +52,16 @@ cli = typer.Typer(
 cli.command(epilog=SERVE_EXAMPLES)(serve)
 cli.command(epilog=DEMO_EXAMPLES)(demo)
 cli.add_typer(db, name="db")
+cli.add_typer(evaluate, name="eval")
 cli.command(epilog=PERFT_EXAMPLES)(perft)
 cli.command(epilog=SOLVE_EXAMPLES)(solve)
 cli.command(epilog=ANALYSE_EXAMPLES)(analyse)
+cli.command(epilog=ACCURACY_EXAMPLES)(accuracy)
 cli.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
 cli.command(epilog=PLAYERS_EXAMPLES)(players)
+cli.command(epilog=RATE_EXAMPLES)(rate)
+cli.command(epilog=SPRT_EXAMPLES)(sprt)
+cli.add_typer(suite, name="suite")
 
 
 def _print_version(wanted: bool) -> None:
