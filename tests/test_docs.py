@@ -2,7 +2,8 @@
 
 What needs a service, the `curl` commands and blocks of `python service`, is tried on a real one,
 whose language models are a server of ours. Blocks of `toml team NAME`, `markdown prompt NAME` and
-`toml settings` are read. The pages of reference name everything that there is.
+`toml settings` are read, as are those of `toml plan`. The pages of reference name everything that
+there is.
 """
 
 import json
@@ -16,6 +17,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
@@ -23,8 +25,13 @@ import pytest
 from agents.player import Advice, Candidate
 from agents.team.definition import MemberDefinition, TeamDefinition
 from agents.team.library import load_teams
+from app.bodies import Body
+from app.cli.evaluate import evaluate
+from app.evaluations import plan as plan_module
+from app.evaluations.plan import parse_plan
 from app.matches.events import EventType
 from app.matches.match import Match
+from app.matches.schemas import BudgetBody, PlayerBody
 from app.matches.settings import MatchSettings, PlayerSettings
 from app.settings import CONFIG_VARIABLE, Settings, load_settings
 from engine import Color, Move
@@ -43,6 +50,7 @@ BLOCK = re.compile(r"^```(sh|python service)\n(.*?)^```", re.MULTILINE | re.DOTA
 TEAM_FILE = re.compile(
     r"^```(?:toml team|markdown prompt) (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
+PLAN = re.compile(r"^```toml plan\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^```toml settings\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
@@ -50,6 +58,8 @@ COMMAND = re.compile(r"^make ([a-z-]+)", re.MULTILINE)
 KIBITZ = Path(sys.executable).with_name("kibitz")
 #: Those that go on until somebody stops them, or for a while; other tests see to them.
 LASTING = ("serve", "demo")
+#: Those that play many games, unless they only say what that would cost.
+PLAYING = (["eval", "run"], ["eval", "ladder"])
 
 
 def blocks():
@@ -89,16 +99,50 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-def test_the_commands_of_the_readme_run():
-    readme = (ROOT / "README.md").read_text()
-    commands = re.findall(r"^\.venv/bin/kibitz (.*)$", readme, re.MULTILINE)
+def commands_of(page):
+    """Return the arguments of each `.venv/bin/kibitz` on a page."""
+    found = re.findall(r"^\.venv/bin/kibitz (.*)$", page.read_text(), re.MULTILINE)
+    return [shlex.split(arguments) for arguments in found]
+
+
+def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(tmp_path))
+    commands = commands_of(ROOT / "README.md")
     assert commands
-    for arguments in map(shlex.split, commands):
-        if arguments[0] in LASTING:
+    for arguments in commands:
+        if arguments[0] in LASTING or (arguments[:2] in PLAYING and "--dry-run" not in arguments):
             continue
         run = subprocess.run([KIBITZ, *arguments], capture_output=True, text=True, check=False)
         assert (run.returncode, run.stderr) == (0, ""), arguments
         assert run.stdout
+
+
+def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
+    """With less to do than there, and an evaluation that is killed instead of interrupted."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(tmp_path / "data"))
+    known = ""
+    commands = commands_of(ROOT / "docs/tutorial/first-evaluation.md")
+    assert len(commands) > 6
+    for arguments in commands:
+        words = [each.replace("ID", known).replace("2000", "100") for each in arguments]
+        if "--margin" in words:
+            words[words.index("--margin") + 1] = "600"
+        process = subprocess.Popen(
+            [KIBITZ, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        begun = process.stderr.readline().split() if "--dry-run" not in words else []
+        if begun:
+            known = begun[-1]
+        if "--analysis" in words and words[words.index("--analysis") + 1] == "0":
+            process.kill()
+        output, errors = process.communicate(timeout=5 * HANGS_AFTER)
+        if process.returncode != -signal.SIGKILL:
+            assert (process.returncode, errors) == (0, ""), words
+            assert output
+    assert (tmp_path / "games.csv").exists()
+    assert "classical at 1000 nodes" in output
 
 
 def test_every_make_task_a_page_names_exists():
@@ -139,6 +183,13 @@ def test_the_settings_of_a_page_can_be_used(tmp_path, monkeypatch):
         assert settings.model_fields_set
         for name, provider in settings.providers.items():
             assert provider.provider(name).base_url
+
+
+def test_the_plans_of_a_page_can_be_read():
+    blocks = {page.name: PLAN.findall(page.read_text()) for page in PAGES}
+    plans = [parse_plan(block.encode(), name) for name in blocks for block in blocks[name]]
+    assert {"plans.md", "evaluate-an-agent.md"} <= {name for name in blocks if blocks[name]}
+    assert {plan.kind for plan in plans} >= {"ladder", "duel", "positions"}
 
 
 # --- what needs a service ---
@@ -365,6 +416,58 @@ def test_every_key_of_a_team_is_told_with_its_default():
                 assert default.startswith("needed"), name
             elif isinstance(field.default, bool | int | float | str) and field.default != "":
                 assert default == str(field.default).lower(), name
+
+
+PLANS = "docs/reference/plans.md"
+#: Which section tells of the keys of which body, besides those that it has from another.
+PLAN_BODIES = {
+    "## Every plan": (plan_module._PlanBody, Body),
+    "## Games": (plan_module._GamesPlan, plan_module._PlanBody),
+    "## `ladder`": (plan_module.LadderPlan, plan_module._GamesPlan),
+    "## `duel`": (plan_module.DuelPlan, plan_module._GamesPlan),
+    "## `pool`": (plan_module.PoolPlan, plan_module._GamesPlan),
+    "## `positions`": (plan_module.PositionsPlan, plan_module._PlanBody),
+    "### `sprt`": (plan_module.SprtBody, Body),
+    "## Players": (PlayerBody, Body),
+    "### Anchors": (plan_module.AnchorBody, PlayerBody),
+    "## Openings": (plan_module.OpeningsBody, Body),
+    "## Match": (plan_module.RulesBody, Body),
+    "## Analysis": (plan_module.ReviewBody, Body),
+    "## Budget": (BudgetBody, Body),
+}
+
+
+@pytest.mark.parametrize("heading", PLAN_BODIES)
+def test_every_key_of_a_plan_is_told_with_its_default(heading):
+    body, base = PLAN_BODIES[heading]
+    rows = {}
+    for names, default in re.findall(
+        r"^\| (`.*?`) \| (.*?) \|", section(PLANS, heading), re.MULTILINE
+    ):
+        rows |= dict.fromkeys(re.findall(r"`(\w+)`", names), default.strip("`"))
+    for name, field in body.model_fields.items():
+        if name in base.model_fields or name == "kind":
+            continue
+        default = field.default
+        if field.is_required():
+            assert rows[name] == "needed", name
+        elif default is None:
+            assert rows[name] == "none" or rows[name].startswith("the calibrated one"), name
+        elif isinstance(default, Body):
+            assert rows[name] in ("{}", getattr(default, "source", "")), name
+        else:
+            assert rows[name] == re.sub(r"\.0\b", "", str(default).lower()), name
+
+
+def test_every_kind_of_plan_has_a_section_and_every_command_of_eval_is_told():
+    page = (ROOT / PLANS).read_text()
+    bodies = get_args(plan_module.Plan)
+    kinds = {get_args(each.model_fields["kind"].annotation)[0] for each in bodies}
+    assert {f"## `{kind}`" for kind in kinds} <= set(PLAN_BODIES)
+    assert all(f"| [`{kind}`](#{kind}) |" in page for kind in kinds)
+    told = set(re.findall(r"`kibitz eval (\w+)", section(PLANS, "## Commands")))
+    names = {each.name or each.callback.__name__ for each in evaluate.registered_commands}
+    assert told == names
 
 
 def test_every_route_and_field_of_the_api_is_told(service):
