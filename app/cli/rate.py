@@ -56,7 +56,8 @@ def rate(
     opponent_elo_se (the standard error of the opponent's rating), colour (white or black, of whom
     is rated) and opponent (a name).
 
-    The rating is that of maximum likelihood. Who won or lost every game gets a bound on one side.
+    The rating is that of maximum likelihood. Who won or lost every game gets a bound on one side,
+    by the likelihood ratio: somebody of just that strength would do the same one time in four.
     Glicko-2 takes the file for one rating period, and opponent_elo_se for opponents' deviations.
     """
     from app.evaluations.results_file import read_results
@@ -108,6 +109,8 @@ def _to_json(
 
 
 def _print(results: Sequence[AnchorResult], result: Estimate) -> None:
+    from app.evaluations.bradley_terry import ONE_SIDED
+
     typer.echo(f"{'opponent':24} {'Elo':>12} {'colour':>7} {'won':>6} {'drawn':>6} {'lost':>6}")
     for each in results:
         elo = f"{each.elo:g}" + (f" ± {each.elo_se:g}" if each.elo_se else "")
@@ -118,7 +121,8 @@ def _print(results: Sequence[AnchorResult], result: Estimate) -> None:
     typer.echo(f"\n{result} Elo, by {result.points:g} points of {result.games} games")
     if result.bound is not None:
         scored = "everything" if result.bound == "lower" else "nothing"
-        typer.echo(f"  a {result.bound} bound with 95 % confidence: {scored} was scored")
+        bound = f"a {result.bound} bound by the likelihood ratio (2 ln L = -{ONE_SIDED})"
+        typer.echo(f"  {bound}: {scored} was scored")
         return
     typer.echo(f"  95 % interval        {result.low:.1f} to {result.high:.1f}")
     low, high = result.draw_aware_low, result.draw_aware_high

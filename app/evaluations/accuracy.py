@@ -5,9 +5,10 @@ The formulas are those that Lichess publishes. Centipawns become chances to win 
 moves: one weighted by how much the chances swing around a move, and the harmonic one, to which bad
 moves matter more. Centipawns are White's everywhere, and clamped to ±1000 before anything else.
 
-Two things are left open by the formulas' text, and done here as Lichess does them: accuracies under
-1 count as 1 in the harmonic mean, which would be 0 or nothing otherwise, and a judgement is due as
-soon as the fall reaches its bound.
+Three things are left open by the formulas' text, and done here as Lichess does them: accuracies
+under 1 count as 1 in the harmonic mean, which would be 0 or nothing otherwise; a judgement is due
+as soon as the fall reaches its bound; and a game that ends by mate is given without its last move
+(see `GameAnalysis.counted`).
 """
 
 from __future__ import annotations

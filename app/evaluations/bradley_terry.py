@@ -6,6 +6,10 @@ the order of the games does not matter. Intervals are those of the profile likel
 rating lies inside unless the games would be much less likely with it, the other players' ratings
 being chosen anew.
 
+An anchor's rating may have an error. Ratings are still those of maximum likelihood with the anchors
+taken at their word; in the intervals the anchors' ratings are chosen anew as well, each at the cost
+of being off by so many of its standard errors. An interval always holds its rating.
+
 Games may leave a rating open on one side: whoever won them all may be of any strength above a
 bound. Which sides are closed is a matter of who scored something against whom. A rating has a
 lower bound if there is a chain of players from it to an anchor, each of whom scored against the
@@ -15,7 +19,7 @@ everything computed here is finite.
 
     UnratablePool
     ├── NoAnchors             nothing to measure the players by
-    ├── InvalidAnchor         an anchor's rating is no number
+    ├── InvalidAnchor         an anchor's rating or its error is no number
     ├── InvalidTally          a negative count, or a player paired with itself
     └── UnconnectedPlayers    no chain of games leads from them to an anchor
 """
@@ -25,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -46,6 +51,10 @@ ONE_SIDED = 2.7055
 PRECISION = 1e-6
 STEPS = 100
 
+_NO_ERRORS: Mapping[str, float] = MappingProxyType({})
+#: An error below it is none.
+_LEAST_ERROR = 1e-6
+
 
 class UnratablePool(AppError):
     """The root of all errors of a pool that cannot be rated."""
@@ -61,13 +70,15 @@ class NoAnchors(UnratablePool):
 
 @dataclass(eq=False)
 class InvalidAnchor(UnratablePool):
-    """An anchor whose rating is not a finite number."""
+    """An anchor whose rating, or the error of that, is not a finite number."""
 
     player: str
     elo: float
+    what: str = "rating"
 
     def __str__(self) -> str:
-        return f"the rating of anchor {shown(self.player)} must be a finite number, not {self.elo}"
+        whose = f"the {self.what} of anchor {shown(self.player)}"
+        return f"{whose} must be a finite number, not {self.elo}"
 
 
 @dataclass(eq=False)
@@ -141,25 +152,54 @@ class Rating:
         return "unknown" if self.high is None else f"< {self.high:z.0f}"
 
 
-def rate(tallies: Iterable[Tally], anchors: Mapping[str, float]) -> dict[str, Rating]:
+def rate(
+    tallies: Iterable[Tally],
+    anchors: Mapping[str, float],
+    errors: Mapping[str, float] = _NO_ERRORS,
+) -> dict[str, Rating]:
     """Return the rating of every player and anchor, by name in alphabetical order.
 
-    Raises `NoAnchors`, `InvalidAnchor`, `InvalidTally` or `UnconnectedPlayers`.
+    `errors` are the standard errors of anchors' ratings; those that are not named have none. Raises
+    `NoAnchors`, `InvalidAnchor`, `InvalidTally` or `UnconnectedPlayers`.
     """
     tallies = list(tallies)
-    _check(tallies, anchors)
-    pool = _Pool.of(tallies, anchors)
+    _check(tallies, anchors, errors)
+    pool = _Pool.of(tallies, anchors, errors)
     if lost := pool.unconnected():
         raise UnconnectedPlayers(lost)
     return {player: pool.rating(index) for index, player in enumerate(pool.players)}
 
 
-def _check(tallies: Iterable[Tally], anchors: Mapping[str, float]) -> None:
+def compare(
+    tallies: Iterable[Tally],
+    anchors: Mapping[str, float],
+    first: str,
+    second: str,
+    errors: Mapping[str, float] = _NO_ERRORS,
+) -> Rating:
+    """Return the rating of one player as if that of another were 0; neither is an anchor.
+
+    The interval is that of the difference itself: two ratings of a pool rise and fall together, so
+    that theirs do not tell it. Raises `NoAnchors`, `InvalidAnchor` or `InvalidTally`.
+    """
+    tallies = list(tallies)
+    _check(tallies, anchors, errors)
+    pool = _Pool.of(tallies, anchors, errors)
+    if first not in pool.players or second not in pool.players:
+        return Rating(first, None, None, None, 0)
+    return pool.difference(pool.players.index(first), pool.players.index(second))
+
+
+def _check(
+    tallies: Iterable[Tally], anchors: Mapping[str, float], errors: Mapping[str, float]
+) -> None:
     if not anchors:
         raise NoAnchors
     for player, elo in anchors.items():
         if not math.isfinite(elo):
             raise InvalidAnchor(player, elo)
+        if not math.isfinite(error := errors.get(player, 0.0)):
+            raise InvalidAnchor(player, error, "error")
     for tally in tallies:
         if tally.first == tally.second:
             raise InvalidTally(tally, "nobody plays against themselves")
@@ -177,15 +217,23 @@ class _Pool:
     #: What the player of the row scored against the player of the column.
     points: Floats
     anchored: Flags
+    #: The anchors' ratings in natural units (others' are not looked at), and how sure these are:
+    #: the inverse of the error's square. It is 0 for everybody whose rating is not uncertain.
+    known: Floats
+    precisions: Floats
     #: Whether a chain of players, each of whom scored against the next, leads from row to column.
     #: Anchors reach each other, since their difference is known.
     reaches: Flags
     #: Ratings in natural units that make the games within each group likeliest, a group being
     #: players who reach each other. One player holds a group in place that has no anchor.
     peak: Floats
+    #: The same if anchors may be off: what intervals are measured from.
+    crest: Floats
 
     @classmethod
-    def of(cls, tallies: list[Tally], anchors: Mapping[str, float]) -> _Pool:
+    def of(
+        cls, tallies: list[Tally], anchors: Mapping[str, float], errors: Mapping[str, float]
+    ) -> _Pool:
         names = {name for tally in tallies for name in (tally.first, tally.second)}
         players = tuple(sorted(names.union(anchors)))
         index = {player: number for number, player in enumerate(players)}
@@ -202,57 +250,139 @@ class _Pool:
         group = reaches & reaches.T
         middle = math.fsum(anchors.values()) / len(anchors)
         known = np.array([anchors.get(player, middle) for player in players]) * NATURAL
+        uncertain = {player: errors.get(player, 0.0) for player in anchors}
+        precisions = np.array([_precision(uncertain.get(player, 0.0)) for player in players])
         is_first_of_group = group.argmax(axis=1) == np.arange(len(players))
         is_with_anchor = group[anchored.argmax()]
         free = np.where(is_with_anchor, ~anchored, ~is_first_of_group)
-        peak = _climb(points * group, known, free)
-        return cls(anchors, players, tuple(games), points, anchored, reaches, peak)
+        likelihood = _Likelihood(points * group, known, precisions)
+        every = np.eye(len(players))
+        peak = crest = likelihood.climb(known, every[:, free])
+        if precisions.any():
+            crest = likelihood.climb(peak, every[:, free | (precisions > 0)])
+        return cls(
+            anchors, players, tuple(games), points, anchored, known, precisions, reaches, peak,
+            crest,
+        )  # fmt: skip
 
     def unconnected(self) -> tuple[str, ...]:
         linked = _closure(self.reaches | self.reaches.T)[self.anchored.argmax()]
         return tuple(self.players[index] for index in np.flatnonzero(~linked))
 
     def rating(self, index: int) -> Rating:
-        player, games = self.players[index], self.games[index]
+        player = self.players[index]
         if player in self.anchors:
             elo = float(self.anchors[player])
-            return Rating(player, elo, elo, elo, games, anchored=True)
-        anchor = int(self.anchored.argmax())
-        above = self.reaches[index] & self.reaches[:, anchor]  # the chains that close it below
-        below = self.reaches[anchor] & self.reaches[:, index]
+            return Rating(player, elo, elo, elo, self.games[index], anchored=True)
+        return self._measured(index, int(self.anchored.argmax()), None)
+
+    def difference(self, first: int, second: int) -> Rating:
+        return self._measured(first, second, second)
+
+    def _measured(self, index: int, end: int, reference: int | None) -> Rating:
+        """Return a player's rating by the chains to another, as if the reference were 0."""
+        player, games = self.players[index], self.games[index]
+        above = self.reaches[index] & self.reaches[:, end]  # the chains that close it below
+        below = self.reaches[end] & self.reaches[:, index]
         if above[index] and below[index]:
-            elo = float(self.peak[index]) / NATURAL
-            low = self._bound(index, above, -1, TWO_SIDED)
-            return Rating(player, elo, low, self._bound(index, below, +1, TWO_SIDED), games)
-        low_only = self._bound(index, above, -1, ONE_SIDED) if above[index] else None
-        high_only = self._bound(index, below, +1, ONE_SIDED) if below[index] else None
+            elo = self._distance(self.peak, index, reference) / NATURAL
+            low = self._bound(index, reference, above, -1, TWO_SIDED)
+            high = self._bound(index, reference, below, +1, TWO_SIDED)
+            # Uncertain anchors that contradict each other could leave it outside.
+            return Rating(player, elo, min(low, elo), max(high, elo), games)
+        low_only = self._bound(index, reference, above, -1, ONE_SIDED) if above[index] else None
+        high_only = self._bound(index, reference, below, +1, ONE_SIDED) if below[index] else None
         return Rating(player, None, low_only, high_only, games)
 
-    def _bound(self, index: int, chains: Flags, direction: int, fall: float) -> float:
+    def _distance(self, ratings: Floats, index: int, reference: int | None) -> float:
+        return float(ratings[index] if reference is None else ratings[index] - ratings[reference])
+
+    def _bound(
+        self, index: int, reference: int | None, chains: Flags, direction: int, fall: float
+    ) -> float:
         """Return how far down or up a rating can be until 2 ln(likelihood) falls by so much.
 
         Only games along the chains matter: all other players can keep any distance they like.
         """
         points = self.points * np.logical_and.outer(chains, chains)
-        at_peak = _log_likelihood(points * (self.reaches & self.reaches.T), self.peak)
-        free = chains & ~self.anchored
-        free[index] = False
-        ratings = self.peak
-        _, information = _derivatives(points, ratings)
-        course = _course(information, index, free)
+        group = self.reaches & self.reaches.T
+        at_crest = _Likelihood(points * group, self.known, self.precisions).value(self.crest)
+        likelihood = _Likelihood(points, self.known, self.precisions)
+        moves = self._moves(index, reference, chains)
+        ratings = self.crest
+        _, information = likelihood.derivatives(ratings)
+        course = _course(information, index, moves)
         step = direction * min(1.0, math.sqrt(fall / float(course @ information @ course)))
         is_beyond = False
         for _ in range(STEPS):
-            ratings = _climb(points, ratings + step * course, free)
-            slope, information = _derivatives(points, ratings)
-            course = _course(information, index, free)
-            excess = _log_likelihood(points, ratings) - at_peak + fall / 2
+            ratings = likelihood.climb(ratings + step * course, moves)
+            slope, information = likelihood.derivatives(ratings)
+            course = _course(information, index, moves)
+            excess = likelihood.value(ratings) - at_crest + fall / 2
             # The profile is concave: from beyond the bound, Newton's steps never pass it again.
             is_beyond = is_beyond or excess <= 0
             step = -excess / float(slope[index]) if is_beyond else 2 * step
             if abs(step) < PRECISION:
                 break
-        return float(ratings[index] + step) / NATURAL
+        return (self._distance(ratings, index, reference) + step) / NATURAL
+
+    def _moves(self, index: int, reference: int | None, chains: Flags) -> Floats:
+        """Return the ways in which ratings may follow, one in a column, when one is moved."""
+        free = chains & ~(self.anchored & (self.precisions == 0))
+        free[index] = False
+        every = np.eye(len(free))
+        if reference is None:
+            return every[:, free]
+        free[reference] = False
+        # Both can move beside the anchors; without any, only their difference means something.
+        is_apart = not (chains & self.anchored).any()
+        together = every[:, [index]] + every[:, [reference]]
+        return every[:, free] if is_apart else np.hstack([every[:, free], together])
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """The logarithm of the likelihood of ratings: by some games, and by how sure anchors are."""
+
+    points: Floats
+    known: Floats
+    precisions: Floats
+
+    def value(self, ratings: Floats) -> float:
+        games = (self.points * np.logaddexp(0.0, -np.subtract.outer(ratings, ratings))).sum()
+        return -float(games + self.precisions @ (ratings - self.known) ** 2 / 2)
+
+    def derivatives(self, ratings: Floats) -> tuple[Floats, Floats]:
+        """Return its slope (points less expected points) and its information."""
+        games = self.points + self.points.T
+        chances = 0.5 + 0.5 * np.tanh(np.subtract.outer(ratings, ratings) / 2)
+        # A game between players thousands of points apart tells nothing; a trace of curvature keeps
+        # the equations soluble, and makes steps no longer.
+        weights = games * np.maximum(chances * chances.T, 1e-10)
+        slope = (self.points - games * chances).sum(axis=1)
+        slope -= self.precisions * (ratings - self.known)
+        return slope, np.diag(weights.sum(axis=1) + self.precisions) - weights
+
+    def climb(self, ratings: Floats, moves: Floats) -> Floats:
+        """Return the ratings of maximum likelihood, changed only in these ways.
+
+        Newton's method, each step shortened by how much it changes the difference of two opponents:
+        ln(1 + d) instead of d. That is enough for a logistic likelihood to rise with every step.
+        """
+        played = self.points + self.points.T > 0
+        for _ in range(STEPS if moves.size else 0):
+            slope, information = self.derivatives(ratings)
+            step = moves @ np.linalg.solve(moves.T @ information @ moves, moves.T @ slope)
+            apart = np.abs(np.subtract.outer(step, step))[played]
+            change = float(apart.max(initial=0.0))
+            ratings = ratings + step * (math.log1p(change) / change if change else 1.0)
+            if slope @ step < PRECISION**2:  # the square of the step, in standard errors
+                break
+        return ratings
+
+
+def _precision(error: float) -> float:
+    return 1 / (error * NATURAL) ** 2 if error >= _LEAST_ERROR else 0.0
 
 
 def _closure(links: Flags) -> Flags:
@@ -263,42 +393,11 @@ def _closure(links: Flags) -> Flags:
     return reached
 
 
-def _climb(points: Floats, ratings: Floats, free: Flags) -> Floats:
-    """Return the ratings of maximum likelihood, only those that are free being changed.
-
-    Newton's method, each step shortened by how much it changes the difference of two opponents:
-    ln(1 + d) instead of d. That is enough for a logistic likelihood to rise with every step.
-    """
-    played = points + points.T > 0
-    for _ in range(STEPS if free.any() else 0):
-        slope, information = _derivatives(points, ratings)
-        step = np.zeros(len(ratings))
-        step[free] = np.linalg.solve(information[np.ix_(free, free)], slope[free])
-        change = float(np.abs(np.subtract.outer(step, step))[played].max())
-        ratings = ratings + step * (math.log1p(change) / change if change else 1.0)
-        if slope @ step < PRECISION**2:  # the square of the step, in standard errors
-            break
-    return ratings
-
-
-def _course(information: Floats, index: int, free: Flags) -> Floats:
-    """Return how the ratings that are free follow when one player's is moved by 1."""
+def _course(information: Floats, index: int, moves: Floats) -> Floats:
+    """Return how ratings follow, in the ways in which they may, when one is moved by 1."""
     course = np.zeros(len(information))
-    course[free] = np.linalg.solve(information[np.ix_(free, free)], -information[free, index])
     course[index] = 1.0
+    if moves.size:
+        across = moves.T @ information
+        course -= moves @ np.linalg.solve(across @ moves, across[:, index])
     return course
-
-
-def _log_likelihood(points: Floats, ratings: Floats) -> float:
-    return -float((points * np.logaddexp(0.0, -np.subtract.outer(ratings, ratings))).sum())
-
-
-def _derivatives(points: Floats, ratings: Floats) -> tuple[Floats, Floats]:
-    """Return the log-likelihood's slope (points less expected points) and its information."""
-    games = points + points.T
-    chances = 0.5 + 0.5 * np.tanh(np.subtract.outer(ratings, ratings) / 2)
-    # A game between players thousands of points apart tells nothing; a trace of curvature keeps
-    # the equations soluble, and makes steps no longer.
-    weights = games * np.maximum(chances * chances.T, 1e-10)
-    slope = (points - games * chances).sum(axis=1)
-    return slope, np.diag(weights.sum(axis=1)) - weights

@@ -82,13 +82,17 @@ class Curve:
         value = slope = information = 0.0
         for opponent in self.opponents:
             correction = opponent.correction(rating)
-            own_information = 0.0
+            own_slope = own_information = 0.0
             for met, own, other in opponent.series:
                 won, lost = _log_chances(rating - met - correction)
                 value += own * won + other * lost
-                slope += own * math.exp(lost) - other * math.exp(won)
+                own_slope += own * math.exp(lost) - other * math.exp(won)
                 own_information += (own + other) * math.exp(won + lost)
             value -= opponent.penalty(correction)
+            # The correction is where the games pull as hard as the penalty, which tells the slope
+            # better: of millions of points less millions of points few digits are left.
+            is_sure = math.isinf(opponent.precision)
+            slope += own_slope if is_sure else -opponent.precision * correction
             information += own_information * opponent.share(own_information)
         return Point(value, slope, information)
 
@@ -144,7 +148,7 @@ class Curve:
         )
 
     def two_sided(self, peak: float, dispersion: float = 1.0) -> tuple[float, float]:
-        """Return the ends of the 95 % interval around a rating near the peak."""
+        """Return the ends of the 95 % interval, given the peak, or a rating near it."""
         top = self.at(peak)
         fall = TWO_SIDED * dispersion
         width = math.sqrt(fall / top.information) if top.information else math.inf
@@ -167,6 +171,8 @@ class Curve:
             rating, step = rating + step, 2 * step
             point = self.at(rating)
         for _ in range(_MOST_STEPS):
+            if point.slope * step >= 0:  # rounding has left no digit of it
+                break
             change = (level - point.value) / point.slope
             rating += change
             if abs(change) <= _PRECISION * max(1.0, abs(rating)):

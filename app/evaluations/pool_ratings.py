@@ -1,8 +1,7 @@
 """The ratings of a whole pool as estimates, with the uncertainty of the anchors carried in.
 
-`bradley_terry` takes the anchors' ratings for certain. Here their errors widen every interval by as
-much as the rating would move with them: at the likeliest ratings a player's follows those of its
-opponents as a weighted mean, games against near opponents weighing most.
+It is carried in as for one agent alone (see `ratings`): whoever met anchors only has the same
+rating, interval or bound by either way.
 """
 
 from __future__ import annotations
@@ -14,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.evaluations.adaptive import Anchor
-from app.evaluations.bradley_terry import NATURAL, Floats, Rating, Tally, rate
+from app.evaluations.bradley_terry import NATURAL, Rating, Tally, compare, rate
 from app.evaluations.ratings import WALD, Estimate
 from app.evaluations.scores import expected_score
-
-#: How far below the middle of a normal distribution 5 % of it begin, in standard deviations.
-_ONE_SIDED = 1.644854
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +25,6 @@ class PoolRatings:
     #: By label, anchors included. None for whom no game tells anything: no chain of games leads to
     #: an anchor, or it only lost to somebody who only won.
     estimates: Mapping[str, Estimate | None]
-    #: By how much a player's rating rises with an anchor's, by player and anchor.
-    leanings: Mapping[str, Mapping[str, float]]
 
 
 def rate_pool(tallies: Iterable[Tally], anchors: Sequence[Anchor]) -> PoolRatings:
@@ -41,21 +35,31 @@ def rate_pool(tallies: Iterable[Tally], anchors: Sequence[Anchor]) -> PoolRating
     everything = list(tallies)
     known = {anchor.label: anchor for anchor in anchors}
     connected = _connected(everything, known)
-    inside = [each for each in everything if each.first in connected]
-    ratings = rate(inside, {label: anchor.elo for label, anchor in known.items()})
+    inside = [each for each in everything if each.games and each.first in connected]
+    ratings = rate(inside, *_elos_and_errors(anchors))
     points = _points(inside)
-    leanings, errors = _linear(inside, ratings)
+    errors = _standard_errors(inside, ratings)
     estimates: dict[str, Estimate | None] = {}
     for each in everything:  # in the order of their games, and who is unknown, too
         estimates.update(dict.fromkeys((each.first, each.second)))
     for label, rating in ratings.items():
-        leaning = leanings.get(label, {})
-        anchors_error = math.hypot(*(leaning[each] * known[each].se for each in leaning))
         if rating.anchored:
             estimates[label] = anchor_estimate(known[label], rating.games, points.get(label, 0.0))
         else:
-            estimates[label] = _estimate(rating, anchors_error, errors.get(label), points[label])
-    return PoolRatings(estimates, leanings)
+            estimates[label] = _estimate(rating, errors.get(label), points[label])
+    return PoolRatings(estimates)
+
+
+def rate_difference(
+    tallies: Iterable[Tally], anchors: Sequence[Anchor], first: str, second: str
+) -> Estimate | None:
+    """Return by how much one player is better than another, neither an anchor; None if unknown.
+
+    What both ratings have in common is not in it: an anchor's error counts only as far as one leans
+    on that anchor more than the other. Raises `UnratablePool` if results or anchors cannot be.
+    """
+    elos, errors = _elos_and_errors(anchors)
+    return _estimate(compare(tallies, elos, first, second, errors), None, 0.0)
 
 
 def tallies_of(results: Iterable[tuple[str, str, float]]) -> list[Tally]:
@@ -78,6 +82,8 @@ def _connected(tallies: Iterable[Tally], anchors: Collection[str]) -> set[str]:
     """Return whom a chain of games links to an anchor."""
     opponents: dict[str, set[str]] = {}
     for each in tallies:
+        if not each.games:  # a pairing that is planned links nobody
+            continue
         opponents.setdefault(each.first, set()).add(each.second)
         opponents.setdefault(each.second, set()).add(each.first)
     found, unseen = set(anchors), list(anchors)
@@ -96,65 +102,50 @@ def _points(tallies: Iterable[Tally]) -> dict[str, float]:
     return points
 
 
-def _estimate(
-    rating: Rating, anchors_error: float, error: float | None, points: float
-) -> Estimate | None:
-    low, high = rating.low, rating.high
-    if rating.elo is not None and low is not None and high is not None:
-        low = rating.elo - math.hypot(rating.elo - low, WALD * anchors_error)
-        high = rating.elo + math.hypot(high - rating.elo, WALD * anchors_error)
-        return Estimate(rating.elo, low, high, error, None, None, rating.games, points, None, None)
+def _elos_and_errors(anchors: Iterable[Anchor]) -> tuple[dict[str, float], dict[str, float]]:
+    known = list(anchors)
+    return {each.label: each.elo for each in known}, {each.label: each.se for each in known}
+
+
+def _estimate(rating: Rating, error: float | None, points: float) -> Estimate | None:
+    low, high, games = rating.low, rating.high, rating.games
+    if rating.elo is not None:
+        return Estimate(rating.elo, low, high, error, None, None, games, points, None, None)
     if low is not None:
-        low -= _ONE_SIDED * anchors_error
-        return Estimate(low, low, None, None, None, "lower", rating.games, points, None, None)
+        return Estimate(low, low, None, None, None, "lower", games, points, None, None)
     if high is not None:
-        high += _ONE_SIDED * anchors_error
-        return Estimate(high, None, high, None, None, "upper", rating.games, points, None, None)
+        return Estimate(high, None, high, None, None, "upper", games, points, None, None)
     return None
 
 
-def _linear(
-    tallies: Sequence[Tally], ratings: Mapping[str, Rating]
-) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
-    """Return how ratings lean on the anchors', and their standard errors, to first order.
+def _standard_errors(tallies: Sequence[Tally], ratings: Mapping[str, Rating]) -> dict[str, float]:
+    """Return the standard errors of ratings by the games alone, to first order.
 
     Whoever has but a bound is taken to be there.
     """
     elos = {label: _somewhere(rating) for label, rating in ratings.items()}
-    anchors = [label for label, rating in ratings.items() if rating.anchored]
-    free = [label for label, elo in elos.items() if elo is not None and label not in anchors]
-    if not free:
-        return {}, {}
-    place = {label: index for index, label in enumerate((*free, *anchors))}
-    information = np.zeros((len(place), len(place)))
+    free = [label for label, elo in elos.items() if elo is not None and not ratings[label].anchored]
+    place = {label: index for index, label in enumerate(free)}
+    information = np.zeros((len(free), len(free)))
     for each in tallies:
         first, second = elos.get(each.first), elos.get(each.second)
         if first is None or second is None:
             continue
-        row, column = place[each.first], place[each.second]
         chance = expected_score(first, second)
         weight = each.games * chance * (1 - chance)
-        information[row, column] -= weight
-        information[column, row] -= weight
-        information[row, row] += weight
-        information[column, column] += weight
-    inner: Floats = information[: len(free), : len(free)]
-    inverse = np.linalg.pinv(inner, hermitian=True)
-    shares = -inverse @ information[: len(free), len(free) :]
-    leanings = {
-        label: {
-            anchor: float(shares[row, column])
-            for column, anchor in enumerate(anchors)
-            if shares[row, column]
-        }
-        for row, label in enumerate(free)
-    }
-    errors = {
+        row, column = place.get(each.first), place.get(each.second)
+        for index in (row, column):
+            if index is not None:
+                information[index, index] += weight
+        if row is not None and column is not None:
+            information[row, column] -= weight
+            information[column, row] -= weight
+    inverse = np.linalg.pinv(information, hermitian=True)
+    return {
         label: math.sqrt(max(0.0, float(inverse[row, row]))) / NATURAL
         for row, label in enumerate(free)
         if ratings[label].elo is not None
     }
-    return leanings, errors
 
 
 def _somewhere(rating: Rating) -> float | None:

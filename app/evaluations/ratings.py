@@ -5,9 +5,11 @@ as half a win and half a loss. The rating is that of maximum likelihood, and its
 of the likelihood ratio. Whoever scored nothing or everything has a bound on one side only, which is
 finite.
 
-An anchor's rating may be uncertain itself: then it is a parameter of its own, likely to be within
-its standard error of what is said. The likelihood is maximised over it, so that games against an
-uncertain anchor tell no more than its rating is worth, however many they are.
+An anchor's rating may be uncertain itself. The agent's rating and its standard errors are those of
+anchors taken at their word; the interval is not. For it the anchor's rating is a parameter of its
+own, likely to be within its standard error of what is said, over which the likelihood is maximised:
+games against an uncertain anchor narrow it no further than that anchor's rating is worth, however
+many they are. The interval always holds the rating.
 
 A draw is more certain than half a win and half a loss: where there are many, scores vary less than
 this likelihood has it, and its interval is wider than it need be. The draw-aware interval ends
@@ -24,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from app.errors import AppError
@@ -108,12 +110,14 @@ class AnchorResult:
 class Estimate:
     """What the games tell of one agent's strength."""
 
-    #: The rating of maximum likelihood; the 95 % bound where nothing or everything was scored.
+    #: The rating of maximum likelihood, anchors taken for sure; the bound by the likelihood ratio
+    #: where nothing or everything was scored.
     elo: float
     #: The ends of the 95 % interval; one is None where the other is a bound on one side.
     low: float | None
     high: float | None
-    #: Of the games alone: that of the model, and that of what was really scored (the sandwich).
+    #: Of the games alone, anchors taken for sure: that of the model, and that of what was really
+    #: scored (the sandwich).
     standard_error: float | None
     sandwich_error: float | None
     #: What `elo` is if it is not an estimate.
@@ -178,21 +182,26 @@ def estimate(results: Iterable[AnchorResult], *, white_advantage: float = 0.0) -
         raise NoGames
     if games > MOST_GAMES:
         raise InvalidResult(played[0], f"there are more than {MOST_GAMES:,} games")
+    sure = Curve(_opponents((replace(each, elo_se=0.0) for each in played), white_advantage))
     curve = Curve(_opponents(played, white_advantage))
     if not 0 < points < games:
         bound: Literal["lower", "upper"] = "lower" if points else "upper"
         elo = curve.one_sided(bound) / NATURAL
         low, high = (elo, None) if points else (None, elo)
         return Estimate(elo, low, high, None, None, bound, games, points, low, high)
-    peak = curve.peak()
+    peak = sure.peak()
+    crest = peak if curve == sure else curve.peak()
     spread = _Spread.of(played, peak, white_advantage)
-    low, high = (end / NATURAL for end in curve.two_sided(peak))
+    elo = peak / NATURAL
+    low, high = (end / NATURAL for end in curve.two_sided(crest))
     narrow = curve if spread.dispersion == 1 else curve.dispersed(spread.dispersion)
-    narrow_low, narrow_high = (end / NATURAL for end in narrow.two_sided(peak, spread.dispersion))
+    narrow_low, narrow_high = (end / NATURAL for end in narrow.two_sided(crest, spread.dispersion))
     return Estimate(
-        peak / NATURAL, low, high, spread.model_error, spread.sandwich_error, None, games, points,
-        # Where results contradict each other, uncertain anchors could move it to one side.
-        max(low, narrow_low), min(high, narrow_high),
+        # Uncertain anchors that contradict each other could leave the rating outside, and move the
+        # narrower interval to one side.
+        elo, min(low, elo), max(high, elo),
+        spread.model_error, spread.sandwich_error, None, games, points,
+        min(elo, max(low, narrow_low)), max(elo, min(high, narrow_high)),
     )  # fmt: skip
 
 

@@ -33,7 +33,8 @@ _COLORS = {
     "black": Color.BLACK,
     "b": Color.BLACK,
 }
-_COUNT = re.compile(r"[0-9]{1,12}")
+#: With zeros behind a point, too: who reads a table with a gap in it writes 7 as 7.0 (pandas does).
+_COUNT = re.compile(r"([0-9]{1,12})(\.0+)?")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
@@ -109,9 +110,10 @@ def _result(columns: list[str], fields: list[str], source: str, line: int) -> An
         return UnreadableResults(source, line, reason)
 
     def count(name: str) -> int:
-        if not _COUNT.fullmatch(values[name]) or int(values[name]) > MOST_GAMES:
-            raise refuse(f"{name} must be a number of games, not {shown(values[name])}")
-        return int(values[name])
+        found = _COUNT.fullmatch(values[name])
+        if found is None or int(found[1]) > MOST_GAMES:
+            raise refuse(f"{name} must be a whole number of games, not {shown(values[name])}")
+        return int(found[1])
 
     def elo(name: str, least: float) -> float:
         number = float(values[name]) if _NUMBER.fullmatch(values[name]) else math.nan

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from app.evaluations.adaptive import Anchor
 from app.evaluations.bradley_terry import Tally
 from app.evaluations.games import EvaluationData, PlayedGame, PositionAnswer
-from app.evaluations.pool_ratings import rate_pool, tallies_of
+from app.evaluations.pool_ratings import rate_difference, rate_pool, tallies_of
 from app.evaluations.ratings import WALD, AnchorResult, Estimate, estimate
 from app.evaluations.scores import Score, expected_score
 from app.evaluations.suites.screening import rate_answers
@@ -132,15 +132,15 @@ def difference_of(data: EvaluationData, first: str, second: str) -> Difference |
     """
     if data.kind == "duel" or (data.kind == "pool" and not data.anchors):
         return _relative(data, first, second)
-    strengths = strengths_of(data, data.games, data.answers)
+    if data.kind == "pool":
+        found = rate_difference(_tallies(data.games), data.anchors, first, second)
+        return None if found is None else _as_difference(found)
     certain = _with_certain_anchors(data)
     sampled = strengths_of(certain, certain.games, certain.answers)
-    pair = strengths.estimates.get(first), strengths.estimates.get(second)
     alone = sampled.estimates.get(first), sampled.estimates.get(second)
-    if pair[0] is None or pair[1] is None or alone[0] is None or alone[1] is None:
+    if alone[0] is None or alone[1] is None:
         return None
-    shared = _shared_error(data, first, second, strengths)
-    return _difference((pair[0], pair[1]), (alone[0], alone[1]), shared)
+    return _difference(alone[0], alone[1], _shared_error(data, sampled, first, second))
 
 
 def _result(score: Score, elo: float, se: float, color: Color | None, label: str) -> AnchorResult:
@@ -202,6 +202,10 @@ def _relative(data: EvaluationData, first: str, second: str) -> Difference | Non
     found = strengths.estimates.get(first)
     if found is None or (data.kind == "pool" and strengths.reference != second):
         return None
+    return _as_difference(found)
+
+
+def _as_difference(found: Estimate) -> Difference:
     return Difference(found.elo, found.low, found.high, found.bound)
 
 
@@ -213,23 +217,18 @@ def _with_certain_anchors(data: EvaluationData) -> EvaluationData:
     )
 
 
-def _shared_error(data: EvaluationData, first: str, second: str, strengths: Strengths) -> float:
+def _shared_error(data: EvaluationData, strengths: Strengths, first: str, second: str) -> float:
     """Return the standard error that the anchors' own errors give to a difference."""
     errors: dict[str, float] = {}
     leanings = []
-    if data.kind == "pool":
-        found = rate_pool(_tallies(data.games), data.anchors).leanings
-        errors = {anchor.label: anchor.se for anchor in data.anchors}
-        leanings = [found.get(agent, {}) for agent in (first, second)]
-    else:
-        for agent in (first, second):
-            if data.kind == "positions":
-                results = answer_results(agent, data.answers)
-            else:
-                results = anchor_results(data, agent, data.games)
-            errors.update({each.anchor: each.elo_se for each in results})
-            own = strengths.estimates[agent]
-            leanings.append(_leaning(results, 0.0 if own is None else own.elo, data))
+    for agent in (first, second):
+        if data.kind == "positions":
+            results = answer_results(agent, data.answers)
+        else:
+            results = anchor_results(data, agent, data.games)
+        errors.update({each.anchor: each.elo_se for each in results})
+        own = strengths.estimates[agent]
+        leanings.append(_leaning(results, 0.0 if own is None else own.elo, data))
     return math.hypot(
         *(
             (leanings[0].get(label, 0.0) - leanings[1].get(label, 0.0)) * se
@@ -252,21 +251,15 @@ def _leaning(results: Iterable[AnchorResult], elo: float, data: EvaluationData) 
     return {label: weight / total for label, weight in weights.items()} if total else {}
 
 
-def _difference(
-    pair: tuple[Estimate, Estimate], alone: tuple[Estimate, Estimate], shared: float
-) -> Difference | None:
-    """Combine two intervals: of independent ratings the squares of half-widths add up.
-
-    In a pool ratings rise and fall together, so there it is a little too wide.
-    """
-    first, second = alone
+def _difference(first: Estimate, second: Estimate, shared: float) -> Difference | None:
+    """Combine two intervals: of independent ratings the squares of half-widths add up."""
     if (
         first.low is not None
         and first.high is not None
         and second.low is not None
         and second.high is not None
     ):
-        elo = pair[0].elo - pair[1].elo
+        elo = first.elo - second.elo
         down = math.hypot(first.elo - first.low, second.high - second.elo, WALD * shared)
         up = math.hypot(first.high - first.elo, second.elo - second.low, WALD * shared)
         return Difference(elo, elo - down, elo + up, None)

@@ -90,6 +90,25 @@ def test_a_mate_needs_no_evaluation(folder):
     assert "#-1" in run.stdout
 
 
+def test_a_move_that_mates_is_listed_and_not_weighed(folder):
+    cps = [30, 30, -50, -20, -10, "#1"]
+    moves = ["e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6"]
+    noted = " ".join(
+        f"{move} {{[%eval {cp if isinstance(cp, str) else cp / 100}]}}"
+        for move, cp in zip(moves, cps, strict=True)
+    )
+    mated, unmated = (
+        json.loads(accuracy(folder, f"{noted}{end}", "--json", "--moves", **NO_STOCKFISH).stdout)
+        for end in (" Qxf7# 1-0", " *")
+    )
+    assert [each["san"] for each in mated["moves"]] == [*moves, "Qxf7#"]
+    assert (mated["white"]["moves"], unmated["white"]["moves"]) == (4, 3)
+    for name in ("accuracy", "acpl", "games"):
+        assert mated["white"][name] == unmated["white"][name]
+    assert mated["white"]["acpl"] == pytest.approx(80 / 3)
+    assert mated["black"] == unmated["black"]
+
+
 def test_a_game_without_moves(folder):
     lines = accuracy(folder, "*", "--moves", **NO_STOCKFISH).stdout.splitlines()
     assert lines[0] == "Game 1: ? - ?, *"

@@ -94,7 +94,18 @@ def test_who_scored_everything_or_nothing_gets_a_bound(counts, text):
     assert data["elo"] == pytest.approx(1535.6 if text[0] == ">" else 864.4, abs=0.05)
     out = kibitz("rate", "-", given=given).stdout
     assert text in out
-    assert f"a {data['bound']} bound" in out
+    assert f"a {data['bound']} bound by the likelihood ratio (2 ln L = -2.7055)" in out
+    assert "confidence" not in out  # which would be another bound, nearer by 150
+
+
+def test_counts_may_be_written_as_pandas_writes_them():
+    given = THREE.replace("7,1,2", "7.0,1.0,2.0")
+    assert answer("rate", "-", given=given) == answer("rate", "-", given=THREE)
+
+
+def test_millions_of_games_against_an_uncertain_opponent_are_rated():
+    given = "opponent_elo,wins,draws,losses,opponent_elo_se\n1000,0,80509052,0,1000000\n"
+    assert answer("rate", "-", given=given)["margin"] == pytest.approx(1_959_974, rel=1e-6)
 
 
 def test_white_has_an_advantage():
@@ -111,7 +122,8 @@ def test_the_errors_of_opponents_ratings_widen_the_interval():
     given = "\n".join([header + ",opponent_elo_se", *(row + ",50" for row in rows)])
     sure, unsure = answer("rate", "-", given=THREE), answer("rate", "-", given=given)
     assert unsure["margin"] > sure["margin"] + 5
-    assert unsure["elo"] == pytest.approx(sure["elo"], abs=2)
+    for name in ("elo", "standard_error", "sandwich_error"):
+        assert unsure[name] == pytest.approx(sure[name], abs=1e-9)
 
 
 def test_what_is_not_used_is_said():
@@ -142,6 +154,8 @@ REFUSED = [
     (("rate", "-"), "", "kibitz: standard input: it is empty\n"),
     (("rate", "-"), "opponent_elo,wins,draws,losses\n800,1,2\n",
      "kibitz: line 2 of standard input: there are 3 fields for 4 columns\n"),
+    (("rate", "-"), "opponent_elo,wins,draws,losses\n800,7.5,0,0\n",
+     "kibitz: line 2 of standard input: wins must be a whole number of games, not '7.5'\n"),
     (("rate", "-"), "opponent_elo,wins,draws,losses\n800,0,0,0\n",
      "kibitz: a rating needs at least one game\n"),
     (("rate", "-"), b"\xff\xfe", "kibitz: standard input: it is not text in UTF-8\n"),

@@ -92,19 +92,28 @@ class GameAnalysis:
         """The plies that are the players' own, without those of an opening."""
         return tuple(each for each in self.plies if not each.is_opening)
 
+    @property
+    def counted(self) -> tuple[AnalysedPly, ...]:
+        """The players' own plies that count in accuracies and losses: all but one that mates.
+
+        So it is on Lichess, which has no evaluation of a position without a move.
+        """
+        played = self.played
+        return played[:-1] if played and played[-1].evaluation.mate == 0 else played
+
     @cached_property
     def weighed(self) -> Mapping[int, WeighedMove]:
-        """The players' own plies as they count in their game's accuracy, by number."""
-        played = self.played
-        if not played:
+        """The plies that count as they do so in their game's accuracy, by number."""
+        counted = self.counted
+        if not counted:
             return {}
-        first = played[0]
-        before = self.plies[: len(self.plies) - len(played)]
+        first = counted[0]
+        before = self.plies[: first.number - 1]
         start = before[-1].evaluation if before else self.initial
         initial = centipawns(start, first.color.opponent)
-        cps = [centipawns(each.evaluation, each.color) for each in played]
+        cps = [centipawns(each.evaluation, each.color) for each in counted]
         moves = weighed_moves(cps, first.color, initial)
-        return {each.number: move for each, move in zip(played, moves, strict=True)}
+        return {each.number: move for each, move in zip(counted, moves, strict=True)}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data, of which `from_json` makes the same again."""

@@ -1,6 +1,7 @@
 """Quality: how well a side played over one game or many, in all and by phase, and who advised well.
 
-Moves of the opening that a match began with are nobody's doing and count nowhere.
+Moves of the opening that a match began with are nobody's doing and count nowhere. A move that mates
+is one of the moves, but counts in no accuracy and no loss (see `GameAnalysis.counted`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _Game: TypeAlias = tuple[GameAnalysis, tuple[AnalysedPly, ...]]
 class MoveQuality:
     """How good some moves are, of one game or many."""
 
-    #: In how many games there were any, and how many.
+    #: In how many games there were any that count, and how many there were.
     games: int
     moves: int
     #: The mean of the games' accuracies, and the margin of its 95 % interval, of two games or more.
@@ -172,10 +173,12 @@ def _only(games: Sequence[_Game], phase: Phase) -> list[_Game]:
 
 
 def _move_quality(games: Sequence[_Game]) -> MoveQuality:
-    accuracies = []
+    accuracies, losses = [], []
     for analysis, own in games:
         weighed = analysis.weighed
-        accuracy = mean_accuracy(weighed[each.number] for each in own)
+        counted = [each for each in own if each.number in weighed]
+        losses += [each.centipawn_loss for each in counted]
+        accuracy = mean_accuracy(weighed[each.number] for each in counted)
         if accuracy is not None:
             accuracies.append(accuracy)
     plies = [each for _, own in games for each in own]
@@ -185,7 +188,7 @@ def _move_quality(games: Sequence[_Game]) -> MoveQuality:
         moves=len(plies),
         accuracy=_mean(accuracies),
         accuracy_margin=_margin([[each] for each in accuracies]),
-        acpl=_mean([each.centipawn_loss for each in plies]),
+        acpl=_mean(losses),
         inaccuracies=judged[Judgement.INACCURACY],
         mistakes=judged[Judgement.MISTAKE],
         blunders=judged[Judgement.BLUNDER],

@@ -155,6 +155,21 @@ def test_black_gives_mate():
     assert mate.win_after == win_percent(1000)
 
 
+def test_a_move_that_mates_is_not_weighed():
+    analysis = scripted(played(SCHOLARS_MATE))
+    assert (len(analysis.played), list(analysis.weighed)) == (7, list(range(1, 7)))
+    assert analysis.counted == analysis.plies[:-1]
+    assert GameAnalysis.from_json(analysis.to_json()).weighed == analysis.weighed
+    unmated = scripted(played(SCHOLARS_MATE.rsplit(" ", 1)[0]))
+    assert unmated.weighed == analysis.weighed
+    assert len(unmated.counted) == 6
+
+
+def test_a_stalemate_is_weighed():
+    game = played("Qf7", "7k/8/6K1/8/8/8/5Q2/8 w - - 0 1")
+    assert list(scripted(game).weighed) == [1]
+
+
 def test_the_same_game_is_analysed_in_the_same_way():
     advice = {2: said(tactical="e7e5 d7d5", selector="e7e5")}
     first, second = (stockfish(played(FOOLS_MATE), advice) for _ in range(2))

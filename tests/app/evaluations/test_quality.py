@@ -118,6 +118,45 @@ def test_the_opening_does_not_count():
     assert (quality.moves, quality.mistakes) == (2, 1)
 
 
+def mated(cps, phases=None, opening=0):
+    """Return the analysis of a game that ends with a mate after these."""
+    *plies, last = made_up([*cps, 1000 if len(cps) % 2 == 0 else -1000], phases, opening).plies
+    mate = replace(last, evaluation=Evaluation(mate=0))
+    return replace(made_up([]), plies=(*plies, mate))
+
+
+@pytest.mark.parametrize("opening", [0, 5])
+@pytest.mark.parametrize("cps", [CPS, CPS[:-1], CPS * 3], ids=len)
+def test_a_move_that_mates_counts_neither_in_accuracy_nor_in_acpl(cps, opening):
+    """As on Lichess: it is there, and that is all."""
+    first = WHITE if opening % 2 == 0 else BLACK
+    start = cps[opening - 1] if opening else 15
+    mover = WHITE if len(cps) % 2 == 0 else BLACK
+    for color in Color:
+        found = summarise([(mated(cps, opening=opening), color)]).overall
+        before = summarise([(made_up(cps, opening=opening), color)]).overall
+        expected = game_accuracy(cps[opening:], first, start)[color]
+        assert found.accuracy == before.accuracy == pytest.approx(expected)
+        assert found.acpl == before.acpl == acpl(cps[opening:], first, start)[color]
+        assert found.moves == before.moves + (color is mover)
+
+
+def test_a_side_that_only_mated_has_no_accuracy():
+    phases = [Phase.OPENING] * 10 + [Phase.ENDGAME]
+    quality = summarise([(mated(CPS, phases), WHITE)])
+    endgame = quality.phases[Phase.ENDGAME]
+    assert (endgame.games, endgame.moves, endgame.accuracy, endgame.acpl) == (0, 1, None, None)
+    assert quality.overall.accuracy == quality.phases[Phase.OPENING].accuracy
+    at_once = summarise([(mated([]), WHITE)]).overall
+    assert (at_once.games, at_once.moves, at_once.accuracy) == (0, 1, None)
+
+
+def test_a_mate_that_is_still_to_come_counts():
+    *plies, last = made_up(CPS).plies
+    coming = replace(made_up([]), plies=(*plies, replace(last, evaluation=Evaluation(mate=1))))
+    assert summarise([(coming, BLACK)]).overall.accuracy < 60
+
+
 def test_nothing_at_all():
     for games in ([], [(made_up([]), WHITE)], [(made_up([15]), BLACK)]):
         quality = summarise(games)

@@ -4,12 +4,14 @@ import json
 import math
 import pickle
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from app.evaluations.bradley_terry import Tally, rate
+from app.evaluations.likelihood import Curve, Opponent
 from app.evaluations.ratings import (
     AnchorResult,
     InvalidAdvantage,
@@ -180,13 +182,51 @@ UNCERTAIN = {
 @pytest.mark.parametrize("played", UNCERTAIN.values(), ids=UNCERTAIN)
 def test_uncertain_anchors_agree_with_a_search_by_brute_force(played):
     found = estimate(played, white_advantage=40)
+    assert found.elo == estimate(sure(played), white_advantage=40).elo
     profile = profile_of(played, 40)
-    peak = highest(profile, -2000, 4000, 1e-3)
-    assert found.elo == pytest.approx(peak, abs=0.05)
-    level = profile(found.elo) - 3.8415 / 2
-    assert profile(found.low) == pytest.approx(level, abs=1e-5)
-    assert profile(found.high) == pytest.approx(level, abs=1e-5)
-    assert found.low < found.elo < found.high
+    level = profile(highest(profile, -2000, 4000, 1e-3)) - 3.8415 / 2
+    assert found.low <= found.elo <= found.high
+    for bound in (found.low, found.high):
+        if bound == found.elo:  # it would not be inside but for that
+            assert profile(bound) < level
+        else:
+            assert profile(bound) == pytest.approx(level, abs=1e-5)
+
+
+def sure(played):
+    return [replace(each, elo_se=0.0) for each in played]
+
+
+def test_the_errors_of_anchors_widen_the_interval_and_change_nothing_else():
+    errors = (50.0, 20.0, 80.0)
+    plain = estimate(THREE)
+    found = estimate(replace(each, elo_se=error) for each, error in zip(THREE, errors, strict=True))
+    for name in ("elo", "standard_error", "sandwich_error"):
+        assert getattr(found, name) == pytest.approx(getattr(plain, name), abs=1e-9)
+    assert (found.low, found.high) == pytest.approx((883.70, 1183.13), abs=0.01)
+    assert found.low < plain.low < plain.high < found.high
+    assert found.draw_aware_low < plain.draw_aware_low
+    assert found.draw_aware_high > plain.draw_aware_high
+
+
+@settings(max_examples=60, deadline=None)
+@given(results((0.0, 40.0, 200.0)))
+def test_anchors_are_taken_at_their_word_for_the_rating(played):
+    found, plain = estimate(played), estimate(sure(played))
+    if found.bound is None:
+        for name in ("elo", "standard_error", "sandwich_error"):
+            assert getattr(found, name) == pytest.approx(getattr(plain, name), abs=1e-9)
+
+
+@pytest.mark.parametrize("games", [1, 10, 1000, 10**5, 10**8])
+def test_no_number_of_games_makes_up_for_the_anchors_errors(games):
+    two = [AnchorResult(1000, games, 0, games, 50.0, anchor=name) for name in "ab"]
+    least = math.sqrt(3.8415 / 2) * 50
+    assert estimate(two).margin > least
+    assert estimate(two).draw_aware_margin > least
+    # Nor do sure anchors who tell nothing: they are too far away.
+    far = AnchorResult(9000, 0, 0, games)
+    assert estimate([*two, far]).margin > 0.999 * least
 
 
 @pytest.mark.parametrize("direction", [1, -1])
@@ -208,22 +248,30 @@ def test_draws_make_no_anchor_more_certain():
     assert found.draw_aware_margin == pytest.approx(math.sqrt(3.8415) * 50, rel=1e-3)
 
 
-def test_an_anchor_of_whom_nothing_is_known_tells_nothing():
+def test_an_anchor_of_whom_nothing_is_known_narrows_nothing():
     known = AnchorResult(1200, 5, 2, 8)
-    unknown = AnchorResult(1200, 50, 0, 1, 500_000.0, anchor="x")
+    unknown = AnchorResult(1200, 6, 2, 8, 500_000.0, anchor="x")
     alone, both = estimate([known]), estimate([known, unknown])
-    assert (both.low, both.elo, both.high) == pytest.approx(
-        (alone.low, alone.elo, alone.high), abs=1e-2
-    )
+    assert (both.low, both.high) == pytest.approx((alone.low, alone.high), abs=1e-2)
     lonely = estimate([unknown])
     assert lonely.margin == pytest.approx(math.sqrt(3.8415) * 500_000, rel=1e-3)
 
 
-def test_a_sure_anchor_outweighs_an_uncertain_one():
+def test_an_interval_believes_the_sure_anchor_and_holds_the_rating():
     sure, unsure = AnchorResult(1000, 50, 0, 50), AnchorResult(1400, 50, 0, 50, 200.0)
     alone, together = estimate([sure]), estimate([sure, unsure])
-    assert abs(together.elo - alone.elo) < 30
-    assert together.margin < alone.margin
+    assert together.low == pytest.approx(alone.low, abs=30)
+    assert together.elo == together.high == pytest.approx(1200)  # and not near 1090
+    assert together.draw_aware_high == together.elo
+
+
+@pytest.mark.parametrize("games", [80_509_052, 80_509_053, 10**7, 10**9])
+@pytest.mark.parametrize("se", [1e3, 1e6])
+def test_millions_of_games_against_an_anchor_of_whom_hardly_anything_is_known(games, se):
+    """Of millions of points less millions of points no digit was left, and the slope was 0."""
+    found = estimate([AnchorResult(1000, 0, games, 0, se)])
+    assert found.margin == pytest.approx(math.sqrt(3.8415) * se, rel=1e-6)
+    assert found.high - found.elo == pytest.approx(found.elo - found.low, rel=1e-6)
 
 
 def test_estimates_agree_with_the_ratings_of_a_pool():
@@ -231,6 +279,21 @@ def test_estimates_agree_with_the_ratings_of_a_pool():
     found = estimate([AnchorResult(800, 7, 1, 2), AnchorResult(1200, 2, 1, 7)])
     assert (found.elo, found.low, found.high) == pytest.approx((pool.elo, pool.low, pool.high))
     assert found.margin == pytest.approx(pool.margin)
+
+
+def test_the_slope_against_an_uncertain_anchor_keeps_its_digits():
+    precision = 1e-8
+    curve = Curve((Opponent(precision, ((0.0, 4e7, 4e7),)),))
+    for rating in (1.0, 100.0, -11_000.0):
+        # so many games: the anchor must be as strong as the agent
+        assert curve.at(rating).slope == pytest.approx(-precision * rating, rel=1e-9)
+
+
+@pytest.mark.parametrize("se", [1e-6, 1e-4, 1e-2])
+def test_a_tiny_error_changes_next_to_nothing(se):
+    for counts in ((7, 1, 2), (7000, 100, 200), (10**8, 0, 10**7)):
+        plain, found = (estimate([AnchorResult(1000, *counts, each)]) for each in (0.0, se))
+        assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=se)
 
 
 # --- what must hold whatever the games ---
@@ -255,7 +318,7 @@ def test_extremes_give_finite_numbers(played):
     found = estimate(played)
     json.dumps(found.to_json(), allow_nan=False)
     if found.bound is None:
-        assert found.low < found.elo < found.high
+        assert found.low < found.high
         assert found.low <= found.draw_aware_low <= found.elo <= found.draw_aware_high <= found.high
 
 
@@ -284,8 +347,10 @@ def test_intervals_hold_their_estimates_and_are_finite(played):
     found = estimate(played)
     json.dumps(found.to_json(), allow_nan=False)
     if found.bound is None:
-        assert found.low < found.elo < found.high
-        assert found.low <= found.draw_aware_low < found.elo < found.draw_aware_high <= found.high
+        assert found.low <= found.draw_aware_low <= found.elo <= found.draw_aware_high <= found.high
+        assert found.low < found.high
+        if all(each.elo_se == 0 for each in played):
+            assert found.draw_aware_low < found.elo < found.draw_aware_high
         if not any(each.draws for each in played):
             assert found.draw_aware_margin == pytest.approx(found.margin, abs=1e-6)
     else:

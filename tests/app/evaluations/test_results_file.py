@@ -22,6 +22,7 @@ READ = {
     "capitals": PLAIN.replace("wins", "Wins").replace("opponent_elo", "Opponent_Elo"),
     "another order": "losses,draws,wins,opponent_elo\n2,1,7,800\n3,2,5,1000\n",
     "quotes": '"opponent_elo","wins","draws","losses"\n"800","7","1","2"\n"1000",5,2,3\n',
+    "counts as pandas writes them": PLAIN.replace("7,1,2", "7.0,1.0,2.00"),
     "fractions": PLAIN.replace("1000", "1e3").replace("800", "+800.0"),
     "commas at the end": PLAIN.replace("2\n", "2,\n"),
     "optional columns left empty": (
@@ -71,15 +72,17 @@ MISTAKES = {
     "opponent_elo,wins,draws,losses,wins\n": "line 1 of file: the column 'wins' is there twice",
     HEADER + "800,1,2\n": "line 2 of file: there are 3 fields for 4 columns",
     HEADER + "\n800,1,2,3,4\n": "line 3 of file: there are 5 fields for 4 columns",
-    HEADER + "800,1,2,3\n900,x,1,1\n": "line 3 of file: wins must be a number of games, not 'x'",
-    HEADER + "800,1,-2,3\n": "line 2 of file: draws must be a number of games, not '-2'",
-    HEADER + "800,1,2,3.5\n": "line 2 of file: losses must be a number of games, not '3.5'",
-    HEADER + "800,1,2,\n": "line 2 of file: losses must be a number of games, not ''",
+    HEADER
+    + "800,1,2,3\n900,x,1,1\n": "line 3 of file: wins must be a whole number of games, not 'x'",
+    HEADER + "800,1,-2,3\n": "line 2 of file: draws must be a whole number of games, not '-2'",
+    HEADER + "800,1,2,3.5\n": "line 2 of file: losses must be a whole number of games, not '3.5'",
+    HEADER + "800,1,2,7.\n": "line 2 of file: losses must be a whole number of games, not '7.'",
+    HEADER + "800,1,2,\n": "line 2 of file: losses must be a whole number of games, not ''",
     HEADER + "800,1,2,1234567890123\n": (
-        "line 2 of file: losses must be a number of games, not '1234567890123'"
+        "line 2 of file: losses must be a whole number of games, not '1234567890123'"
     ),
     HEADER + "800,1,2,9999999999\n": (
-        "line 2 of file: losses must be a number of games, not '9999999999'"
+        "line 2 of file: losses must be a whole number of games, not '9999999999'"
     ),
     HEADER
     + "nan,1,2,3\n": "line 2 of file: opponent_elo must be a number of Elo points, not 'nan'",
