@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 
 @pytest.fixture
@@ -22,3 +23,10 @@ def without_coverage() -> Iterator[None]:
     yield
     threading.settrace(tracer_of_threads)
     sys.settrace(tracer)
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """Forget how a command of the terminal has set up logs: others look at what is logged."""
+    yield
+    structlog.reset_defaults()

@@ -58,6 +58,20 @@ class DatabaseIsServed(AppError):
         )
 
 
+@dataclass(eq=False)
+class NothingToResume(AppError):
+    """An evaluation that is over."""
+
+    evaluation_id: str
+    status: str
+
+    def __str__(self) -> str:
+        return (
+            f"evaluation {self.evaluation_id} is {self.status};"
+            f" write its report with: kibitz eval report {self.evaluation_id}"
+        )
+
+
 @dataclass(frozen=True)
 class Conducted:
     """How an evaluation stands when the terminal is done with it."""
@@ -191,7 +205,6 @@ async def _watch(
     from app.persistence.errors import StorageUnavailable
 
     interrupted = asyncio.ensure_future(interruption.wait())
-    revision = -1
     try:
         with show_of(record.name) as show:
             interruption.hush(show)
@@ -202,9 +215,8 @@ async def _watch(
                         return await evaluations.pause(record.id)
                     if record.status not in _GOING_ON:
                         return await _with_report(evaluations, record)
-                    if record.revision != revision and (progress := json.loads(record.progress)):
+                    if progress := json.loads(record.progress):
                         show.show(progress)
-                    revision = record.revision
                 except (CannotCommand, EvaluationIsOver):
                     continue  # it stopped by itself at the same time
                 except StorageUnavailable as error:
@@ -234,7 +246,7 @@ async def _with_report(
     """Wait until the report of a finished evaluation is stored, which is done after its end."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            while record.status == "finished" and record.report is None:
+            while record.status == "finished" and not record.has_report:
                 await asyncio.sleep(_LOOK_EVERY / 20)
                 record = await evaluations.find(record.id)
     except TimeoutError:

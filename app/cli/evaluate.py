@@ -404,15 +404,16 @@ async def _cancel(settings: Settings, evaluation_id: str) -> EvaluationRecord:
 
 
 def _require_it(settings: Settings, evaluation_id: str) -> None:
-    """Raise `EvaluationNotFound` or `EvaluationIsOver` before anything is started."""
-    from app.evaluations.errors import EvaluationIsOver, EvaluationNotFound
+    """Raise `EvaluationNotFound` or `NothingToResume` before anything is started."""
+    from app.cli.conducting import NothingToResume
+    from app.evaluations.errors import EvaluationNotFound
     from app.persistence.evaluations import OPEN
 
     record = ask(settings, lambda evaluations: evaluations.find(evaluation_id))
     if record is None:
         raise EvaluationNotFound(evaluation_id)
     if record.status not in OPEN:
-        raise EvaluationIsOver(evaluation_id, record.status)
+        raise NothingToResume(evaluation_id, record.status)
 
 
 def _bounds(text: str) -> list[float]:

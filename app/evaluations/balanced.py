@@ -9,14 +9,12 @@ left out. What comes out depends on the seed and the number alone, for the same 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 from agents.uci.analyser import Analyser
 from agents.uci.info import Score
 from agents.uci.limits import Limit
 from app.errors import AppError
-from app.evaluations.crew import share_out
 from engine import Line, Position
 from engine.variant import find_variant
 
@@ -30,8 +28,6 @@ _ON_THE_WAY = 2
 _MOST_PLIES = 40
 #: How often a line is begun anew that leads nowhere. Hardly ever is any.
 _ATTEMPTS = 20
-#: How many numbers are tried for each opening that is wanted.
-_MOST_REPEATS = 10
 
 
 @dataclass(eq=False)
@@ -81,37 +77,6 @@ async def balanced_position(
     start = int.from_bytes(_lot(seed, number, "start")[:8]) % starts
     maker = _Maker(analyser, plies, window, limit)
     return (await maker.line(seed, number, Position.start(variant, start))).last
-
-
-async def balanced_openings(
-    analyser: Analyser,
-    seed: int,
-    count: int,
-    *,
-    plies: int = PLIES,
-    window: int = WINDOW,
-    limit: Limit = LIMIT,
-) -> list[str]:
-    """Return so many openings that lead to different positions: those of number 0, 1, 2 and so on.
-
-    Numbers that lead to a position which was there before are passed over, so a longer list begins
-    with the shorter one. Raises what `balanced_opening` raises.
-    """
-    maker = _Maker(analyser, plies, window, limit)
-
-    async def make(number: int) -> Line:
-        return await maker.line(seed, number, Position.start())
-
-    openings: dict[Hashable, str] = {}
-    number = 0
-    while len(openings) < count:
-        if number >= _MOST_REPEATS * count:
-            raise NoBalancedOpening(f"there are hardly more than {len(openings)} of {plies} plies")
-        numbers = range(number, number + count - len(openings))
-        for line in await share_out(numbers, make, analyser.concurrency):
-            openings.setdefault(line.last.key(), _san(line))
-        number = numbers.stop
-    return list(openings.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,6 +23,7 @@ from agents.models.budget import Budget
 from agents.timekeeping import now
 from app.evaluations.analysis.analyst import Analyst
 from app.evaluations.balanced import NoBalancedOpening
+from app.evaluations.commanding import command
 from app.evaluations.contest import Contest
 from app.evaluations.plan import Plan, PositionsPlan, ReviewBody
 from app.evaluations.progress import progress_json
@@ -31,7 +32,7 @@ from app.evaluations.schedules.schedule import Slot
 from app.evaluations.starts import Starts
 from app.evaluations.treasurer import CannotLend, Treasurer
 from app.matches.commands import Abort, Command, Resume
-from app.matches.errors import MatchError, TooManyMatches, UnplayableSettings
+from app.matches.errors import TooManyMatches, UnplayableSettings
 from app.matches.events import dumps, milliseconds
 from app.matches.match import MatchStatus, PauseCause
 from app.matches.service import MatchService
@@ -55,6 +56,8 @@ _log = structlog.get_logger(__name__)
 
 #: How often to look at games of which nothing tells, such as those that another process plays.
 LOOK_EVERY = timedelta(seconds=1)
+#: How long after the end of a match a call of its players may still come in.
+LATEST_CALL = timedelta(minutes=15)
 #: How soon a match is resumed that paused by a fault, and how often before it is given up.
 FIRST_PAUSE = timedelta(seconds=5)
 _LONGER = 4
@@ -113,7 +116,12 @@ class Conductor:
         self._due: dict[str, datetime] = {}
         self._resumed: Counter[str] = Counter()
         self._is_spent = False
+        #: Matches that have ended lately, and when that was seen.
+        self._recent: deque[tuple[str, datetime]] = deque()
         self._waiting = ""
+        #: What was known when games were last begun, and whether there was room for them.
+        self._seen: tuple[object, ...] = ()
+        self._has_room = True
         self._told = ""
         self._began_at = now()
         self._scored_before: int | None = None
@@ -157,8 +165,16 @@ class Conductor:
 
     async def _go_on(self) -> Ending | None:
         """Begin games, or return why there are no more."""
+        roster, analyst = self._roster, self._analyst
+        news = (
+            roster.revision, self._treasurer.spent, self._is_spent, self._waiting,
+            analyst.analysed, analyst.is_idle,
+        )  # fmt: skip
+        if news == self._seen:
+            return None  # schedules look at all games, which may be many
+        self._has_room = True
         stopped = await self._begin_games()
-        roster = self._roster
+        self._seen = news if self._has_room else ()
         verdict = stopped or self._contest.schedule.verdict(roster.standings)
         is_played = verdict is not None and not roster.playing and (stopped or not roster.void)
         is_over = is_played and self._analyst.is_idle
@@ -179,7 +195,7 @@ class Conductor:
             return games_of(connection, self.id), spending_of(connection, self.id)
 
         records, spending = await self._database.read(query)
-        self._roster = Roster(records)
+        self._roster, self._seen = Roster(records), ()
         self._treasurer.note(spending)
         await self._analyst.open()
         for entry in self._roster.scored:
@@ -192,10 +208,14 @@ class Conductor:
 
     async def _settle(self) -> None:
         """See what has become of the games that are being played."""
+        # A call under way when its match ended is in the ledger once its answer has come.
+        while self._recent and self._recent[0][1] + LATEST_CALL < now():
+            self._recent.popleft()
+        recent = [match_id for match_id, _ in self._recent]
 
         def look(connection: Connection) -> tuple[list[GameRecord], list[SideSpending]]:
             records = games_of(connection, self.id, playing=True)
-            return records, spending_of(connection, self.id, playing=True)
+            return records, spending_of(connection, self.id, playing=True, also=recent)
 
         records, spending = await self._database.read(look)
         self._treasurer.note(spending)
@@ -204,11 +224,11 @@ class Conductor:
         settled: list[Entry] = []
         in_need: list[GameRecord] = []
         for record in records:
+            if entry := Entry.settled(record):
+                self._roster.settle(entry)
+                settled.append(entry)
+                continue
             match record.match_status:
-                case MatchStatus.ENDED:
-                    settled.append(self._roster.settle(record, "scored", ""))
-                case MatchStatus.ABORTED:
-                    settled.append(self._roster.settle(record, "void", _detail_of(record)))
                 case MatchStatus.PAUSED if _cause_of(record) is PauseCause.BUDGET:
                     in_need.append(record)
                 case MatchStatus.PAUSED if _cause_of(record) is PauseCause.EVALUATION:
@@ -233,6 +253,7 @@ class Conductor:
         await self._database.write(store)
         for entry in settled:
             del self._treasurer.lent[entry.match_id]
+            self._recent.append((entry.match_id, now()))
             if entry.status == "scored":
                 self._analyst.take(entry.match_id)
             elif entry.attempt >= _ATTEMPTS and not self._is_spent:
@@ -250,12 +271,17 @@ class Conductor:
     async def _see_to(self, record: GameRecord) -> None:
         """Resume a match that paused by a fault after a while, or give it up."""
         match_id, why, number = record.match_id, _detail_of(record), _slot_of(record).number
-        if _cause_of(record) is PauseCause.COMMAND:
+        cause = _cause_of(record)
+        if cause is PauseCause.COMMAND:
             self._waiting = f"game {number} was paused by somebody"
             return
         self._waiting = f"game {number}: {why}"
         due = self._due.get(match_id)
-        if due is None and self._resumed[match_id] >= _RESUMES:
+        is_enough = due is None and self._resumed[match_id] >= _RESUMES
+        if cause is PauseCause.SETUP or (is_enough and cause is PauseCause.OUTAGE):
+            # Another game would fare no better, and what was paid for this one is not thrown away.
+            raise _Stuck(f"game {number}: {why}")
+        if is_enough:
             await self._command(match_id, Abort(why[:200]))
         elif due is None:
             self._due[match_id] = now() + self._first_pause * _LONGER ** self._resumed[match_id]
@@ -264,11 +290,8 @@ class Conductor:
             self._resumed[match_id] += 1
             await self._command(match_id, Resume())
 
-    async def _command(self, match_id: str, command: Command) -> None:
-        try:
-            await self._matches.command(match_id, command)
-        except MatchError as error:  # it has gone on meanwhile
-            _log.info("match needed no command", match_id=match_id, error=str(error))
+    async def _command(self, match_id: str, what: Command) -> None:
+        await command(self._matches, match_id, what)
         self._stirred.set()
 
     # --- money ---
@@ -324,7 +347,7 @@ class Conductor:
                 settings, client=f"evaluation:{self.id}", evaluation_id=self.id, also=add
             )
         except TooManyMatches as error:
-            self._waiting = str(error)
+            self._waiting, self._has_room = str(error), False
             return False
         except (UnplayableSettings, NoBalancedOpening, AgentError) as error:
             raise _Stuck(f"game {slot.number} cannot be begun: {error}") from error

@@ -83,6 +83,14 @@ class Contest:
         anchors = getattr(self.plan, "anchors", ())
         return (*self.plan.players, *(each.settings() for each in anchors))
 
+    @property
+    def most_games(self) -> int:
+        """How many games it may be at most."""
+        plan, schedule = self.plan, self.schedule
+        if isinstance(plan, LadderPlan):
+            return plan.games * len(plan.players)
+        return schedule.expected(())
+
     def settings_of(
         self, slot: Slot, opening: str | None, fen: str | None, budget: Budget | None = None
     ) -> MatchSettings:
@@ -139,11 +147,12 @@ def settled(plan: Plan, catalogue: Catalogue) -> Plan:
         case LadderPlan():
             anchors = [_rated(each, plan, catalogue) for each in plan.anchors]
             anchors = anchors or _calibrated(plan, catalogue)
-            labels = {label_of(each.settings()) for each in anchors}
-            for agent in plan.players:
-                if not labels - {label_of(agent)}:
-                    raise UnplayablePlan("anchors", f"nobody is left for {label_of(agent)} to meet")
             _refuse_same_labels(anchors)
+            # Whoever is measured is nobody's measure.
+            measured = set(map(label_of, plan.players))
+            anchors = [each for each in anchors if label_of(each.settings()) not in measured]
+            if not anchors:
+                raise UnplayablePlan("anchors", "nobody is left to meet who is no agent")
             return plan.model_copy(update={"anchors": anchors})
         case PoolPlan():
             anchors = [_rated(each, plan, catalogue) for each in plan.anchors]

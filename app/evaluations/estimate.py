@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.catalogue import Catalogue
-from agents.models.budget import Spending
 from agents.team.appraisal import Appraisal
 from app.evaluations.contest import Contest
+from app.evaluations.costs import MOVES, game_cost
 from app.evaluations.plan import PositionsPlan, label_of
 from app.evaluations.schedules.ladder import Ladder
+from app.evaluations.treasurer import lack_of_money
 from app.matches.settings import PlayerSettings
 
-#: How many moves of its own a player makes in a game, as a rule.
-MOVES = 40
 #: What is said to be likely is no more certain than that.
 _NOTE = (
     "likely is 40 moves a game, and models that write half of what they may;"
@@ -74,7 +73,7 @@ class PlanEstimate:
 def estimate_plan(contest: Contest, catalogue: Catalogue) -> PlanEstimate:
     """Return what a plan will likely come to."""
     games = contest.schedule.expected(())
-    most_games = _most_games(contest, games)
+    most_games = contest.most_games
     players = []
     for player in contest.players:
         share = _games_of(contest, player, games)
@@ -85,35 +84,12 @@ def estimate_plan(contest: Contest, catalogue: Catalogue) -> PlanEstimate:
     return PlanEstimate(games, most_games, tuple(players), _notes(contest, catalogue))
 
 
-def game_cost(contest: Contest, catalogue: Catalogue, player: PlayerSettings) -> Appraisal:
-    """Return what a game, or an answer, of a player will likely cost."""
-    moves = 1 if isinstance(contest.plan, PositionsPlan) else MOVES
-    return catalogue.appraise(player.name).times(moves)
-
-
-def dearest_decision(catalogue: Catalogue, player: PlayerSettings) -> Appraisal:
-    """Return what one decision costs at worst, with nothing refused."""
-    return catalogue.appraise(player.name, written=1.0)
-
-
-def likely_spending(appraisal: Appraisal) -> Spending:
-    """Return an appraisal as a budget counts it."""
-    return Spending(appraisal.usd, round(appraisal.tokens), round(appraisal.calls))
-
-
 def _dearest_game(contest: Contest, catalogue: Catalogue, player: PlayerSettings) -> Appraisal:
     rules = contest.plan.match
     is_position = isinstance(contest.plan, PositionsPlan)
     moves = 1 if is_position else ((rules.max_plies or 2 * MOVES) + 1) // 2
     attempts = 1 + rules.illegal_moves.retries
     return catalogue.appraise(player.name, written=1.0).times(moves * attempts)
-
-
-def _most_games(contest: Contest, games: int) -> int:
-    schedule = contest.schedule
-    if isinstance(schedule, Ladder):
-        return schedule.most_games * len(schedule.agents)
-    return games
 
 
 def _games_of(contest: Contest, player: PlayerSettings, games: int) -> float:
@@ -145,6 +121,8 @@ def _notes(contest: Contest, catalogue: Catalogue) -> tuple[str, ...]:
     ]
     if any(catalogue.models_of(player.name) for player in contest.players):
         notes.append(_NOTE)
+    if lack := lack_of_money(contest, catalogue):
+        notes.append(lack)
     if isinstance(contest.schedule, Ladder):
         notes += _ladder_notes(contest.schedule)
     return tuple(notes)

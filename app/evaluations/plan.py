@@ -35,14 +35,14 @@ from engine.errors import shown
 
 #: As in calibrations, from which anchors have their ratings: a longer game is a draw.
 MAX_PLIES = 300
-#: More than anybody has the patience for.
-MOST_GAMES = 100_000
+#: Of a whole evaluation: more than anybody has the patience for.
+MOST_GAMES = 20_000
 MOST_AGENTS = 64
 MOST_POSITIONS = 2_000
 
 _Elo = Annotated[float, Field(ge=-10_000, le=10_000, allow_inf_nan=False)]
 _Bound = Annotated[float, Field(ge=-LARGEST_BOUND, le=LARGEST_BOUND, allow_inf_nan=False)]
-_EpdLine = Annotated[str, Field(min_length=1, max_length=1_000)]
+_EpdLine = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"^[^\r\n]+$")]
 
 
 def label_of(player: PlayerSettings) -> str:
@@ -157,8 +157,8 @@ class SprtBody(Body):
 
     bounds: list[_Bound] = Field(default=[0.0, 50.0], min_length=2, max_length=2)
     model: Literal["logistic", "normalized"] = "logistic"
-    alpha: float = Field(default=0.05, gt=0, lt=0.5)
-    beta: float = Field(default=0.05, gt=0, lt=0.5)
+    alpha: float = Field(default=0.05, ge=1e-6, lt=0.5)
+    beta: float = Field(default=0.05, ge=1e-6, lt=0.5)
 
     @model_validator(mode="after")
     def _check_bounds(self) -> SprtBody:
@@ -170,6 +170,12 @@ class SprtBody(Body):
         """Return them as the statistics take them."""
         lower, upper = self.bounds
         return SprtSettings((lower, upper), self.model, self.alpha, self.beta)
+
+
+def _refuse_same_names(agents: list[PlayerBody]) -> None:
+    labels = [label_of(agent.settings()) for agent in agents]
+    if len(set(labels)) < len(labels):
+        raise ValueError("two agents have the same name; give them titles")
 
 
 class _PlanBody(Body):
@@ -197,9 +203,7 @@ class _PlanBody(Body):
 
     @model_validator(mode="after")
     def _check_agents(self) -> _PlanBody:
-        labels = [label_of(agent.settings()) for agent in self.agents]
-        if len(set(labels)) < len(labels):
-            raise ValueError("two agents have the same name; give them titles")
+        _refuse_same_names(self.agents)
         if any(agent.name == HUMAN for agent in self.agents):
             raise ValueError("nobody moves for a human in an evaluation")
         return self
@@ -263,6 +267,7 @@ class LadderPlan(_GamesPlan):
         default=200,
         ge=2,
         le=MOST_GAMES,
+        multiple_of=2,
         description="The most games of an agent, if it is not done.",
     )
     control: bool = Field(
@@ -280,6 +285,9 @@ class LadderPlan(_GamesPlan):
         ]
         # It is said once, and then part of the plan, so that a plan read again is the same.
         object.__setattr__(self, "agents", [*self.agents, *missing])
+        if len(self.agents) > MOST_AGENTS:
+            raise ValueError(f"with their controls there are more than {MOST_AGENTS} agents")
+        _refuse_same_names(self.agents)
         return self
 
 

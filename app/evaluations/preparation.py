@@ -9,7 +9,7 @@ from agents.catalogue import Catalogue, takes_limit
 from agents.errors import AgentError, PlayerUnavailable
 from app.evaluations.contest import Contest, settled
 from app.evaluations.errors import UnplayablePlan
-from app.evaluations.plan import Plan
+from app.evaluations.plan import MOST_GAMES, Plan, PositionsPlan
 from app.matches.errors import UnplayableSettings
 from app.matches.service import check_settings
 from app.matches.settings import PlayerSettings
@@ -31,11 +31,17 @@ def prepare(plan: Plan, catalogue: Catalogue, *, may_lack: bool = False) -> Cont
     not depend on it.
     """
     contest = Contest.of(settled(plan, catalogue))
+    if contest.most_games > MOST_GAMES:
+        raise UnplayablePlan(
+            "rounds" if plan.kind == "pool" else "agents" if plan.kind == "positions" else "games",
+            f"it may be {contest.most_games:,} games, and {MOST_GAMES:,} is the most there can be",
+        )
     for place, player in enumerate(contest.players):
         field = "agents" if place < len(plan.agents) else "anchors"
         _check_seat(player, field, contest, catalogue, may_lack=may_lack)
     check_budgets(contest, catalogue)
     _check_openings(contest.plan)
+    _check_analysis(contest.plan, catalogue)
     slot = contest.schedule.next_slot(())
     if slot is None:
         raise UnplayablePlan("agents", "there is no game to play")
@@ -77,6 +83,18 @@ def _check_openings(plan: Plan) -> None:
     openings = getattr(plan, "openings", None)
     if openings and openings.source == "balanced" and not variant.has_uci_engines:
         raise UnplayablePlan("openings", f"no UCI engine knows {variant.title}")
+
+
+def _check_analysis(plan: Plan, catalogue: Catalogue) -> None:
+    """Raise `UnplayablePlan` if games are to be analysed, and there is nobody to do it."""
+    if isinstance(plan, PositionsPlan) or not plan.analysis.nodes:
+        return
+    if find_variant(plan.variant).has_uci_engines:
+        try:
+            catalogue.analyser()
+        except AgentError as error:
+            reason = f"games cannot be analysed: {error}; or leave them so, with nodes = 0"
+            raise UnplayablePlan("analysis", reason) from error
 
 
 def check_budgets(contest: Contest, catalogue: Catalogue) -> None:

@@ -31,11 +31,6 @@ class Purse:
     whole: Budget
     each: Budget = field(default_factory=Budget)
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether the evaluation may spend only so much."""
-        return self.whole != Budget()
-
     def left(self, spent: Iterable[Spending], lent: Iterable[Budget]) -> Budget:
         """Return what can still be lent: not what matches spent, nor what others were lent."""
         gone: list[Budget | Spending] = [*spent, *lent]

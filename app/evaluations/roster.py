@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.evaluations.schedules.schedule import Slot, Standing
+from app.matches.match import MatchStatus
 from app.persistence.evaluations import GameRecord
 from engine import Color, Termination
 
@@ -41,6 +42,16 @@ class Entry:
             record.detail,
         )
 
+    @classmethod
+    def settled(cls, record: GameRecord) -> Entry | None:
+        """Return what has become of a game that was being played; None if its match is not over."""
+        if record.match_status == MatchStatus.ENDED:
+            return cls.of(replace(record, status="scored"))
+        if record.match_status == MatchStatus.ABORTED:
+            why = str(json.loads(record.match_state)["detail"])
+            return cls.of(replace(record, status="void", detail=why))
+        return None
+
     @property
     def standing(self) -> Standing:
         """Return how it stands; one that is void will be played again."""
@@ -57,14 +68,10 @@ class Roster:
         self._places: dict[str, int] = {}
         #: How many attempts at all games came to nothing.
         self.voids = 0
+        #: How often it has changed.
+        self.revision = 0
         for record in records:
             self.add(Entry.of(record))
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self._entries)
 
     def add(self, entry: Entry) -> None:
         """Take a game in, or another attempt at one."""
@@ -75,13 +82,13 @@ class Roster:
             self._entries[place] = entry
         self._places[entry.match_id] = place
         self.voids += entry.status == "void"
+        self.revision += 1
 
-    def settle(self, record: GameRecord, status: Literal["scored", "void"], detail: str) -> Entry:
+    def settle(self, entry: Entry) -> None:
         """Note what has become of a game that was being played."""
-        entry = replace(Entry.of(replace(record, status=status)), detail=detail)
-        self._entries[self._places[record.match_id]] = entry
-        self.voids += status == "void"
-        return entry
+        self._entries[self._places[entry.match_id]] = entry
+        self.voids += entry.status == "void"
+        self.revision += 1
 
     @property
     def standings(self) -> list[Standing]:

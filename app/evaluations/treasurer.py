@@ -8,7 +8,7 @@ from decimal import Decimal
 from agents.catalogue import Catalogue
 from agents.models.budget import Budget, Spending
 from app.evaluations.contest import Contest
-from app.evaluations.estimate import dearest_decision, game_cost, likely_spending
+from app.evaluations.costs import dearest_decision, game_cost, likely_spending
 from app.evaluations.plan import label_of
 from app.evaluations.purse import Purse
 from app.evaluations.roster import Roster
@@ -47,6 +47,11 @@ class Treasurer:
         """What all matches have spent."""
         return _sum(self._sides.values())
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left of the budget, were everything given back."""
+        return _is_empty(self._purse.left(self._sides.values(), ()))
+
     def note(self, rows: Iterable[SideSpending]) -> None:
         """Take note of what sides of matches have spent."""
         for row in rows:
@@ -59,7 +64,7 @@ class Treasurer:
         """Return what a match in a slot is lent; None if it cannot be paid for to its end."""
         if not self._asks_models(slot):
             return self._purse.each
-        return self._purse.loan(self._left(roster), self._likely_cost(slot, roster))
+        return self._purse.loan(self._left(roster), self.likely_cost(slot, roster))
 
     def lend_more(self, match_id: str, slot: Slot, roster: Roster) -> Budget | None:
         """Lend more to a match, and return that; None if nothing is left in the purse.
@@ -67,7 +72,7 @@ class Treasurer:
         Raises `CannotLend` if it keeps to a budget of its own, so that more would not help.
         """
         left, spent = self._left(roster), self._spent_by(match_id)
-        larger = self._purse.top_up(self.lent[match_id], left, self._likely_cost(slot, roster))
+        larger = self._purse.top_up(self.lent[match_id], left, self.likely_cost(slot, roster))
         if not _is_empty(left) and (larger is None or self._topped_up.get(match_id) == spent):
             raise CannotLend
         if larger is not None:
@@ -96,7 +101,7 @@ class Treasurer:
     def _asks_models(self, slot: Slot) -> bool:
         return any(self._catalogue.models_of(each.name) for each in (slot.white, slot.black))
 
-    def _likely_cost(self, slot: Slot, roster: Roster) -> Spending:
+    def likely_cost(self, slot: Slot, roster: Roster) -> Spending:
         """Return what a game will likely cost: what others did, or else what is to be expected.
 
         It is never less than what has to be there for a single decision to be made.
@@ -127,6 +132,22 @@ class Treasurer:
 
     def _spent_by(self, match_id: str) -> Spending:
         return _sum(self._sides.get((match_id, color), _NOTHING) for color in Color)
+
+
+def lack_of_money(contest: Contest, catalogue: Catalogue) -> str | None:
+    """Return what is wrong with a budget that does not pay for a single game; None if it does."""
+    slot = contest.schedule.next_slot(())
+    if slot is None:
+        return None
+    treasurer, roster = Treasurer(contest, catalogue), Roster()
+    if treasurer.loan(slot, roster) is not None:
+        return None
+    cost = treasurer.likely_cost(slot, roster)
+    dollars = "" if cost.usd is None else f" and ${cost.usd:.4f}"
+    return (
+        "the budget does not pay for a single game, which has to have"
+        f" {cost.calls} calls, {cost.tokens} tokens{dollars}"
+    )
 
 
 def _is_empty(left: Budget) -> bool:

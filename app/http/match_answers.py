@@ -185,8 +185,8 @@ class MatchSummary(Answer):
     detail: str = Field(description="How it ended, in a sentence; also if it was aborted.")
     pause_cause: PauseCause | None = Field(
         None,
-        description="Why it is paused: by a command, by a fault, since a budget is spent, or with its"
-        " evaluation.",
+        description="Why it is paused: by a command, by a fault, since a model is away, or cannot "
+        "be asked as things are set up, since a budget is spent, or with its evaluation.",
     )
     started_at: datetime | None
     ended_at: datetime | None

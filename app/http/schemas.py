@@ -5,22 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
 )
 
-from app.bodies import Body, FenText, MoveText, VariantName, storable
+from app.bodies import Body, FenText, MoveText, VariantName
 from engine import Color, Game, Move, Outcome, Position, Status, Termination
 
 #: More plies than any game that was ever played.
 MOST_MOVES = 2_000
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-
-
-#: Text of a path, a query or a header, where there is no body to see to it.
-PlainText = Annotated[str, AfterValidator(storable)]
 
 
 class Answer(BaseModel):

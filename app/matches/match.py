@@ -45,6 +45,10 @@ class PauseCause(StrEnum):
     COMMAND = "command"
     #: A player could not decide, through no fault of its play.
     FAULT = "fault"
+    #: A model could not be asked, which is likely to pass.
+    OUTAGE = "outage"
+    #: A model cannot be asked as things are set up: a wrong key, no price, a refused request.
+    SETUP = "setup"
     #: What is left of a budget may not cover the next call.
     BUDGET = "budget"
     #: The evaluation that it belongs to was paused.

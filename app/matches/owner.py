@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import structlog
 
 from agents.errors import AgentError
-from agents.models.errors import BudgetSpent, ModelError
+from agents.models.errors import BudgetSpent, ModelError, ProviderFault
 from agents.player import Decision, Player, Turn
 from agents.timekeeping import now
 from agents.uci.analyser import Analyser
@@ -461,9 +461,8 @@ class Owner:
             match.begin_turn(at + self._pause(), spent)
             return
         match.begin_turn(at, spent)
-        is_spent = isinstance(error, BudgetSpent)
-        cause = PauseCause.BUDGET if is_spent else PauseCause.FAULT
-        match.pause(at, f"{name} could not decide: {printable(str(error), 300)}", cause)
+        why = f"{name} could not decide: {printable(str(error), 300)}"
+        match.pause(at, why, _cause_of(error))
         self._faults = 0
 
     def _pause(self) -> timedelta:
@@ -493,3 +492,16 @@ class Owner:
             # Nobody could see the position meanwhile, nor move.
             match.begin_turn(now(), match.elapsed(began))
             await self._commit(is_again=True)
+
+
+def _cause_of(error: Exception) -> PauseCause:
+    """Return why a match is paused in which a player could not decide."""
+    match error:
+        case BudgetSpent():
+            return PauseCause.BUDGET
+        case ProviderFault():
+            return PauseCause.OUTAGE
+        case ModelError():
+            return PauseCause.SETUP
+        case _:
+            return PauseCause.FAULT

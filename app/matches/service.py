@@ -21,6 +21,7 @@ from agents.timekeeping import now
 from agents.uci.errors import InvalidLimit
 from app.matches.commands import Command, Resume
 from app.matches.errors import (
+    CannotDo,
     KeyReused,
     MatchError,
     MatchNotFound,
@@ -296,15 +297,20 @@ class MatchService:
             raise WrongSeatToken
         return found
 
-    async def command(self, match_id: str, command: Command) -> MatchRecord:
+    async def command(
+        self, match_id: str, command: Command, *, for_evaluation: bool = False
+    ) -> MatchRecord:
         """Have a command performed and return the match as it stands then.
 
-        Raises `MatchNotFound`, `MatchIsOver`, what the command raises, or `UnplayableSettings` for
-        a new budget that nobody could keep.
+        A match of an evaluation has another budget only for its evaluation. Raises `MatchNotFound`,
+        `MatchIsOver`, what the command raises, or `UnplayableSettings` for a new budget that nobody
+        could keep.
         """
         if isinstance(command, Resume) and command.budget is not None:
-            settings = settings_of(await self.find(match_id))
-            _check_budget(settings, command.budget, self._catalogue)
+            record = await self.find(match_id)
+            if record.evaluation_id is not None and not for_evaluation:
+                raise CannotDo("another budget", "the match has its budget from its evaluation")
+            _check_budget(settings_of(record), command.budget, self._catalogue)
         await self._runner.command(match_id, command)
         return await self.find(match_id)
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, or_, select, update
 
 from app.persistence import workers
 from app.persistence.errors import LostEvaluation
@@ -45,9 +45,8 @@ class EvaluationRecord:
     created_at: datetime
     updated_at: datetime
     status: str
-    #: JSON, as are manifest, progress and report.
+    #: JSON, as are manifest and progress.
     plan: str
-    report: str | None
     client: str
     idempotency_key: str | None
     name: str
@@ -60,6 +59,8 @@ class EvaluationRecord:
     ended_at: datetime | None
     owner: str | None
     epoch: int
+    #: Whether a report is stored, which `report_of` reads: it may be large.
+    has_report: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,10 @@ class SideSpending:
     latency_ms: int
 
 
-_NAMES = tuple(field.name for field in fields(EvaluationRecord))
-_EVALUATIONS = select(*(getattr(Evaluation, name) for name in _NAMES))
+_NAMES = tuple(field.name for field in fields(EvaluationRecord) if field.name != "has_report")
+_EVALUATIONS = select(
+    *(getattr(Evaluation, name) for name in _NAMES), Evaluation.report.is_not(None)
+)
 _FIND = _EVALUATIONS.where(Evaluation.id == bindparam("evaluation"))
 _FIND_BY_KEY = _EVALUATIONS.where(
     Evaluation.client == bindparam("by_client"), Evaluation.idempotency_key == bindparam("by_key")
@@ -202,7 +205,7 @@ def insert_evaluation(connection: Connection, record: EvaluationRecord) -> None:
 
 def find_evaluation(connection: Connection, evaluation_id: str) -> EvaluationRecord | None:
     """Return an evaluation, or None."""
-    row = connection.execute(_FIND, {"evaluation": evaluation_id}).one_or_none()
+    row: Any = connection.execute(_FIND, {"evaluation": evaluation_id}).one_or_none()
     return None if row is None else EvaluationRecord(*row)
 
 
@@ -211,7 +214,7 @@ def find_by_key(
 ) -> EvaluationRecord | None:
     """Return the evaluation that a client started with an idempotency key, or None."""
     parameters = {"by_client": client, "by_key": idempotency_key}
-    row = connection.execute(_FIND_BY_KEY, parameters).one_or_none()
+    row: Any = connection.execute(_FIND_BY_KEY, parameters).one_or_none()
     return None if row is None else EvaluationRecord(*row)
 
 
@@ -224,7 +227,7 @@ def list_evaluations(
         query = query.where(Evaluation.status == status)
     if before is not None:
         query = query.where(Evaluation.id < before)
-    rows = connection.execute(query.order_by(Evaluation.id.desc()).limit(limit))
+    rows: Any = connection.execute(query.order_by(Evaluation.id.desc()).limit(limit))
     return [EvaluationRecord(*row) for row in rows]
 
 
@@ -297,6 +300,13 @@ def move_on(connection: Connection, evaluation_id: str, epoch: int, **values: An
         raise LostEvaluation(evaluation_id)
 
 
+def report_of(connection: Connection, evaluation_id: str) -> str | None:
+    """Return the report of an evaluation as JSON, if one is stored."""
+    query = select(Evaluation.report).where(Evaluation.id == evaluation_id)
+    report: str | None = connection.execute(query).scalar_one_or_none()
+    return report
+
+
 def store_report(connection: Connection, evaluation_id: str, epoch: int, report: str) -> None:
     """Store the report of an evaluation, which does not change it; raises `LostEvaluation`."""
     statement = (
@@ -345,10 +355,16 @@ def settle_game(connection: Connection, match_id: str, status: str, detail: str 
 
 
 def spending_of(
-    connection: Connection, evaluation_id: str, *, playing: bool = False
+    connection: Connection, evaluation_id: str, *, playing: bool = False, also: Sequence[str] = ()
 ) -> list[SideSpending]:
-    """Return what the calls of each side came to: in all matches, or those being played."""
-    query = _SPENDING.where(EvaluationGame.status == "playing") if playing else _SPENDING
+    """Return what the calls of each side came to: in all matches, or those being played.
+
+    With `playing`, `also` are matches whose calls are counted besides.
+    """
+    query = _SPENDING
+    if playing:
+        wanted = EvaluationGame.status == "playing"
+        query = query.where(or_(wanted, EvaluationGame.match_id.in_(also)) if also else wanted)
     rows: Any = connection.execute(query, {"evaluation": evaluation_id})
     return [
         SideSpending(

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from app.persistence import events as event_log
 from app.persistence import workers
 from app.persistence.records import EventRecord, MatchRecord
-from app.persistence.tables import UNFINISHED, Match, MatchTag
+from app.persistence.tables import UNFINISHED, Evaluation, Match, MatchTag
 
 #: What a human seat is called.
 HUMAN = "human"
@@ -53,9 +53,17 @@ _OWNERS = (
     .where(Match.status.in_(_CLAIMABLE_STATUSES), Match.owner.is_not(None))
     .distinct()
 )
+#: A match of an evaluation that is paused, or over, waits for it.
+_MAY_GO_ON = or_(
+    Match.evaluation_id.is_(None),
+    exists().where(
+        Evaluation.id == Match.evaluation_id, Evaluation.status.in_(_CLAIMABLE_STATUSES)
+    ),
+)
 _IS_CLAIMABLE = (
     Match.status.in_(_CLAIMABLE_STATUSES),
     or_(Match.owner.is_(None), Match.owner.in_(bindparam("dead", expanding=True))),
+    _MAY_GO_ON,
 )
 _COUNT_CLAIMABLE = select(func.count()).select_from(Match).where(*_IS_CLAIMABLE)
 _CLAIMABLE = (
@@ -174,7 +182,7 @@ def claimable(
     """Return ids of matches to be run that no living worker owns, the oldest first.
 
     They are those without a human in a seat, or else only those with one; of all matches, or those
-    of some evaluations.
+    of some evaluations. What belongs to an evaluation that is paused is not to be run.
     """
     dead = _dead_owners(connection, worker)
     wanted = {"dead": dead, "humans": humans, "most": limit}

@@ -113,9 +113,7 @@ class Evaluating:
 
     async def finished(self, evaluation_id: str) -> EvaluationRecord:
         """Return an evaluation once it is finished, its report made."""
-        record = await self.until(
-            evaluation_id, lambda it: it.report is not None or it.status == "paused"
-        )
+        record = await self.until(evaluation_id, lambda it: it.has_report or it.status == "paused")
         assert record.status == "finished", record.detail
         return record
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 
 import structlog
 from sqlalchemy import Connection
@@ -24,9 +26,10 @@ from engine import RulesError
 
 _log = structlog.get_logger(__name__)
 
-#: How often an analysis is tried again that failed.
-_TRIES = 3
-_PAUSE = 2.0
+#: How often an analysis is tried that fails, and how soon it is tried again at first: an engine
+#: may be away for a minute.
+_TRIES = 6
+FIRST_PAUSE = timedelta(seconds=2)
 
 
 class Analyst:
@@ -53,15 +56,17 @@ class Analyst:
         self._changed = changed
         self._waiting: asyncio.Queue[str] = asyncio.Queue()
         self._done: dict[str, int] = {}
+        self._failures: Counter[str] = Counter()
         self._left_out: set[str] = set()
         self._known: set[str] = set()
 
     async def open(self) -> None:
         """Find out what was analysed before."""
-        self._done = await self._database.read(
+        found = await self._database.read(
             lambda connection: analysed_of(connection, self._evaluation_id)
         )
-        self._known |= self._done.keys()
+        self._done |= found  # and what was stored since it was read
+        self._known |= found.keys()
 
     def take(self, match_id: str) -> None:
         """Have a game analysed, unless it is or will be."""
@@ -83,21 +88,24 @@ class Analyst:
         """Analyse what is taken in, until cancelled."""
         while True:
             match_id = await self._waiting.get()
-            for number in range(1, _TRIES + 1):
-                try:
-                    await self._analyse(match_id)
-                except (AgentError, StorageUnavailable) as error:
-                    _log.warning("no analysis of a game", match_id=match_id, error=str(error))
-                    if number == _TRIES:
-                        self._left_out.add(match_id)
-                    await asyncio.sleep(_PAUSE)
-                except (AppError, RulesError) as error:
-                    _log.warning("no analysis of a game", match_id=match_id, error=str(error))
-                    self._left_out.add(match_id)
-                    break
-                else:
-                    break
+            try:
+                await self._analyse(match_id)
+            except (AgentError, StorageUnavailable) as error:
+                _log.warning("no analysis of a game", match_id=match_id, error=str(error))
+                await self._try_again(match_id)
+            except (AppError, RulesError) as error:
+                _log.warning("no analysis of a game", match_id=match_id, error=str(error))
+                self._left_out.add(match_id)
             self._changed()
+
+    async def _try_again(self, match_id: str) -> None:
+        """Wait a while, longer each time, and have a game analysed after the others."""
+        self._failures[match_id] += 1
+        if self._failures[match_id] == _TRIES:
+            self._left_out.add(match_id)
+            return
+        await asyncio.sleep((FIRST_PAUSE * 2 ** (self._failures[match_id] - 1)).total_seconds())
+        self._waiting.put_nowait(match_id)
 
     async def _analyse(self, match_id: str) -> None:
         match = await self._matches.load(match_id)
@@ -133,5 +141,8 @@ class Analyst:
         try:
             await self._database.write(add)
         except StorageRefused:
+            await self.open()
+            if match_id not in self._done:
+                raise
             _log.info("a game was analysed twice", match_id=match_id)
         self._done[match_id] = nodes

@@ -30,6 +30,7 @@ class RatedOpponent:
 class Ladder:
     """The schedule of a ladder."""
 
+    #: None of them is an opponent as well.
     agents: tuple[PlayerSettings, ...]
     opponents: tuple[RatedOpponent, ...]
     #: Half the interval at which an agent is done, and the most games that it plays.
@@ -98,13 +99,12 @@ class Ladder:
         ]
 
     def _opponent(self, label: str, round_number: int, games: Sequence[Standing]) -> RatedOpponent:
-        others = [each for each in self.opponents if each.anchor.label != label]
         if not self.is_adaptive:
-            return others[(round_number - 1) % len(others)]
+            return self.opponents[(round_number - 1) % len(self.opponents)]
         pending = Counter(_opponent_of(game, label) for game in games if not game.is_scored)
-        anchors = [each.anchor for each in others]
+        anchors = [each.anchor for each in self.opponents]
         chosen = choose_anchor(anchors, self.results_of(label, games), pending)
-        return next(each for each in others if each.anchor == chosen)
+        return next(each for each in self.opponents if each.anchor == chosen)
 
     def _wants_more(self, label: str, own: Mapping[str, Sequence[Standing]]) -> bool:
         games = own[label]

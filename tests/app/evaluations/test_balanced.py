@@ -18,7 +18,6 @@ from app.evaluations.balanced import (
     LIMIT,
     NoBalancedOpening,
     balanced_opening,
-    balanced_openings,
     balanced_position,
 )
 from app.matches.settings import MatchSettings, PlayerSettings
@@ -47,7 +46,7 @@ def positions_of(opening: str) -> list[Position]:
 
 def test_they_are_legal_level_and_all_different():
     async def make(analyser: Analyser) -> tuple[list[str], list[int]]:
-        openings = await balanced_openings(analyser, 7, 6)
+        openings = [await balanced_opening(analyser, 7, number) for number in range(6)]
         scores = []
         for opening in openings:
             for number, position in enumerate(positions_of(opening)[1:], 1):
@@ -80,10 +79,8 @@ def test_the_same_seed_and_number_give_the_same_whoever_asks_and_when():
 
     later, earlier = ask(make)
     assert later != earlier
-    assert ask(lambda each: balanced_openings(each, 3, 5, limit=FEW), 1)[2::2] == [earlier, later]
-    longer = ask(lambda each: balanced_openings(each, 3, 7, limit=FEW))
-    assert ask(lambda each: balanced_openings(each, 3, 5, limit=FEW)) == longer[:5]
-    assert ask(lambda each: balanced_openings(each, 4, 7, limit=FEW)) != longer
+    assert ask(lambda each: balanced_opening(each, 3, 2, limit=FEW), 1) == earlier
+    assert ask(lambda each: balanced_opening(each, 4, 2, limit=FEW)) != earlier
 
 
 def test_lots_are_known_by_value():
@@ -105,25 +102,6 @@ def test_no_position_comes_twice_in_a_line(number):
     opening = ask(lambda each: balanced_opening(each, 1, number, **wide))
     keys = [position.key() for position in positions_of(opening)]
     assert len(set(keys)) == len(keys) == 21
-
-
-def test_repeats_are_passed_over():
-    # There are only so many openings of two plies, so that two numbers soon meet in one.
-    wide = {"plies": 2, "window": 200, "limit": Limit(depth=1)}
-    openings = ask(lambda each: balanced_openings(each, 1, 60, **wide))
-
-    async def one_by_one(analyser: Analyser) -> list[str]:
-        return [await balanced_opening(analyser, 1, number, **wide) for number in range(60)]
-
-    drawn = ask(one_by_one)
-    assert len(set(drawn)) < 60
-    assert len({positions_of(each)[-1].key() for each in openings}) == 60
-    assert openings[: len(set(drawn))] == list(dict.fromkeys(drawn))
-
-
-def test_more_than_there_are_is_refused():
-    with pytest.raises(NoBalancedOpening, match="there are hardly more than"):
-        ask(lambda each: balanced_openings(each, 1, 80, plies=2, window=8, limit=Limit(depth=1)))
 
 
 def test_chess960_starts_anywhere():
@@ -170,7 +148,7 @@ def test_a_variant_that_is_not_known_is_refused():
 def test_an_engine_that_breaks_is_an_error_and_no_opening():
     async def make() -> None:
         async with Catalogue(stockfish=program("DiesThinking")) as catalogue:
-            await balanced_openings(catalogue.analyser(), 1, 3)
+            await balanced_opening(catalogue.analyser(), 1, 3)
 
     with pytest.raises(UciFault):
         asyncio.run(make())

@@ -7,8 +7,9 @@ import pytest
 from agents.catalogue import Catalogue
 from agents.uci.levels import LEVELS
 from app.evaluations.contest import Contest, derived, settled
-from app.evaluations.errors import UnplayablePlan
-from app.evaluations.estimate import MOVES, estimate_plan
+from app.evaluations.costs import MOVES
+from app.evaluations.errors import InvalidPlan, UnplayablePlan
+from app.evaluations.estimate import estimate_plan
 from app.evaluations.plan import plan_json, read_plan
 from app.evaluations.preparation import prepare
 from app.evaluations.schedules.schedule import Standing
@@ -72,12 +73,25 @@ def test_anchors_may_be_given_their_rating(catalogue):
     assert found["Rung"][0] == catalogue.ratings.players["stockfish:8 at 100 nodes"].elo
 
 
+def test_whoever_is_measured_is_nobodys_anchor(catalogue):
+    """Else a game would count for both, and one of them would meet a player without a rating."""
+    agents = ["random", "classical", "stockfish:3"]
+    contest = contest_of(catalogue, kind="ladder", agents=agents)
+    labels = {anchor.label for anchor in contest.anchors}
+    assert "stockfish:4" in labels
+    assert not labels & set(agents)
+    named = contest_of(
+        catalogue, kind="ladder", agents=agents, anchors=["stockfish:2", "stockfish:3"]
+    )
+    assert [anchor.label for anchor in named.anchors] == ["stockfish:2"]
+
+
 @pytest.mark.parametrize(
     ("plan", "field", "words"),
     [
         ({"anchors": [{"name": "stockfish:8", "nodes": 77}]}, "anchors", "give its elo"),
         ({"anchors": ["classical"]}, "anchors", "nobody knows how strong classical is"),
-        ({"anchors": ["random"], "agents": ["random"]}, "anchors", "nobody is left"),
+        ({"anchors": ["random"], "agents": ["random"]}, "anchors", "nobody is left to meet"),
         ({"anchors": ["random", "random"]}, "anchors", "twice"),
         ({"variant": "chess960"}, "anchors", "chess960"),
         ({"variant": "chess960", "anchors": ["stockfish:1"]}, "anchors", "standard chess"),
@@ -115,6 +129,33 @@ def test_who_cannot_be_seated_is_found_out_before_anything_is_played(catalogue, 
     with pytest.raises(UnplayablePlan) as caught:
         prepare(read_plan({"kind": "ladder", **plan}), catalogue)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("plan", "field"),
+    [
+        ({"kind": "pool", "agents": ["random", "classical"], "rounds": 10_000}, None),
+        ({"kind": "pool", "agents": ["random", "classical"], "rounds": 10_001}, "rounds"),
+        ({"kind": "pool", "agents": ["random", "classical", "solver"], "rounds": 4_000}, "rounds"),
+        ({"kind": "ladder", "agents": ["random", "classical"], "games": 10_002}, "games"),
+    ],
+)
+def test_more_games_than_anybody_waits_for_are_refused(catalogue, plan, field):
+    if field is None:
+        assert prepare(read_plan(plan), catalogue).most_games == 20_000
+        return
+    with pytest.raises((UnplayablePlan, InvalidPlan)) as caught:
+        prepare(read_plan(plan), catalogue)
+    assert caught.value.field == field
+
+
+def test_games_that_nobody_can_analyse_are_refused(monkeypatch):
+    monkeypatch.setenv("STOCKFISH_PATH", "/nowhere/stockfish")
+    plan = {"kind": "duel", "agents": ["random", {"name": "random", "title": "other"}]}
+    with pytest.raises(UnplayablePlan, match="cannot be analysed") as caught:
+        prepare(read_plan(plan), Catalogue())
+    assert caught.value.field == "analysis"
+    assert prepare(read_plan({**plan, "analysis": {"nodes": 0}}), Catalogue()).most_games == 100
 
 
 def test_both_games_of_a_pair_start_alike_and_have_dice_of_their_own(catalogue):
@@ -183,6 +224,24 @@ def test_an_estimate_tells_games_calls_tokens_and_dollars(catalogue):
     data = json.loads(json.dumps(estimate.to_json()))
     assert float(data["likely"]["cost_usd"]) == pytest.approx(float(estimate.likely.usd), abs=1e-3)
     assert data["players"][0]["player"] == "team:default"
+
+
+def test_a_short_game_costs_less(catalogue):
+    plan = {"kind": "duel", "agents": ["team:default", "random"], "games": 2}
+    costs = [
+        estimate_plan(contest_of(catalogue, **plan, match={"max_plies": plies}), catalogue).likely
+        for plies in (10, 300)
+    ]
+    assert [cost.calls for cost in costs] == [2 * 5 * 3, 2 * MOVES * 3]
+
+
+def test_an_estimate_says_that_a_budget_pays_for_no_game(catalogue):
+    plan = {"kind": "duel", "agents": ["team:default", "random"], "budget": {"calls": 5}}
+    notes = estimate_plan(contest_of(catalogue, **plan), catalogue).notes
+    assert any("does not pay for a single game" in note for note in notes)
+    plan["budget"] = {"calls": 500}
+    notes = estimate_plan(contest_of(catalogue, **plan), catalogue).notes
+    assert not any("single game" in note for note in notes)
 
 
 def test_an_estimate_says_when_no_number_of_games_would_do(catalogue):

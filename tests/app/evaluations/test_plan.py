@@ -19,6 +19,8 @@ from app.matches.settings import PlayerSettings
 
 LADDER = {"kind": "ladder", "agents": ["random"]}
 DUEL = {"kind": "duel", "agents": ["random", "classical"]}
+#: With one more, as many as there may be.
+CROWD = [{"name": "random", "title": str(number)} for number in range(63)]
 POOL = {"kind": "pool", "agents": ["random", "classical"]}
 POSITIONS = {"kind": "positions", "agents": ["random"], "suite": "kibitz"}
 
@@ -94,7 +96,14 @@ WRONG = [
     ({**LADDER, "margin": "50"}, "margin", "number"),
     ({**LADDER, "margin": 1}, "margin", "greater than or equal to 5"),
     ({**LADDER, "margin": float("nan")}, "", "JSON"),
-    ({**LADDER, "games": 1}, "games", "greater"),
+    ({**LADDER, "games": 0}, "games", "greater"),
+    ({**LADDER, "games": 3}, "games", "multiple of 2"),
+    ({**LADDER, "agents": [*CROWD, "team:default"], "control": True}, "", "more than 64 agents"),
+    (
+        {**LADDER, "agents": ["team:a", {"name": "random", "title": "solo:a"}], "control": True},
+        "",
+        "same name",
+    ),
     ({**LADDER, "anchors": [{"name": "random", "elo_se": 3}]}, "anchors.0", "elo_se"),
     ({**LADDER, "seed": -1}, "seed", "greater"),
     ({**LADDER, "concurrency": 0}, "concurrency", "greater"),
@@ -110,8 +119,10 @@ WRONG = [
     ({**DUEL, "sprt": {"bounds": [50, 0]}}, "sprt", "less"),
     ({**DUEL, "sprt": {"bounds": [0]}}, "sprt.bounds", "at least 2"),
     ({**DUEL, "sprt": {"alpha": 0.7}}, "sprt.alpha", "less"),
+    ({**DUEL, "sprt": {"beta": 1e-320}}, "sprt.beta", "greater"),
     ({**POOL, "agents": ["random"]}, "", "two players"),
     ({"kind": "positions", "agents": ["random"]}, "", "suite"),
+    ({**POSITIONS, "positions": ["one\ntwo"]}, "positions.0", "pattern"),
 ]
 
 

@@ -30,8 +30,6 @@ def test_what_is_not_bounded_is_not_lent():
     purse = Purse(Budget(usd=D(10)))
     assert purse.loan(purse.left([], []), Spending(D(1), 99, 9)) == Budget(usd=D(2))
     assert Purse(Budget()).loan(Budget(), Spending(D(1), 99, 9)) == Budget()
-    assert not Purse(Budget()).is_bounded
-    assert purse.is_bounded
 
 
 def test_a_match_gets_no_more_than_the_plan_gives_it():

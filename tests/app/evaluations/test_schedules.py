@@ -119,13 +119,6 @@ def test_agents_of_a_ladder_take_turns_from_the_same_openings():
         assert [game.slot.round for game in own] == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
-def test_nobody_meets_itself_as_an_anchor():
-    own = RatedOpponent(Anchor("one", 900.0), ONE)
-    ladder = Ladder((ONE,), (own, OPPONENTS[0]), margin=5, most_games=6)
-    games = simulate(ladder, ELOS | {"one": 900.0})
-    assert {game.slot.labels for game in games} == {("one", "anchor 400"), ("anchor 400", "one")}
-
-
 def test_one_who_never_wins_plays_as_many_games_as_it_may():
     ladder = Ladder((ONE,), OPPONENTS[:1], margin=100, most_games=10)
     games = simulate(ladder, ELOS | {"one": -5000.0})

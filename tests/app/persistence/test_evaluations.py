@@ -32,7 +32,6 @@ def evaluation(**values):
         updated_at=AT,
         status="created",
         plan="{}",
-        report=None,
         client="local",
         idempotency_key=None,
         name="evaluation",

@@ -269,8 +269,8 @@ async def test_claimable_are_those_that_no_living_worker_runs(database_url):
         assert await database.read(lambda each: count_claimable(each, new_id())) == 5
 
 
-def _insert_evaluation(connection, evaluation_id):
-    row = {"id": evaluation_id, "created_at": NOON, "updated_at": NOON, "status": "created"}
+def _insert_evaluation(connection, evaluation_id, status="created"):
+    row = {"id": evaluation_id, "created_at": NOON, "updated_at": NOON, "status": status}
     connection.execute(insert(Evaluation), row | {"plan": "{}", "client": "c"})
 
 
@@ -290,3 +290,24 @@ async def test_only_matches_of_some_evaluations_are_claimable_for_who_asks_for_t
         assert await found(wanted) == [theirs]
         assert await found(wanted, humans=True) == [human]
         assert await found() == []
+
+
+@pytest.mark.parametrize(
+    ("status", "is_claimable"),
+    [
+        ("created", True),
+        ("running", True),
+        ("paused", False),
+        ("finished", False),
+        ("cancelled", False),
+    ],
+)
+async def test_a_match_goes_on_with_its_evaluation(status, is_claimable, database_url):
+    ours, evaluation = new_id(), new_id()
+    async with await Database.open(database_url) as database:
+        await database.write(partial(_insert_evaluation, evaluation_id=evaluation, status=status))
+        match = (await inserted(database, evaluation_id=evaluation)).id
+        found = await database.read(lambda each: claimable(each, ours, 9))
+        assert found == ([match] if is_claimable else [])
+        waiting = await database.read(lambda each: count_claimable(each, ours))
+        assert waiting == len(found)

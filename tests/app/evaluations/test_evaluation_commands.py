@@ -1,0 +1,164 @@
+"""Pausing and cancelling evaluations, whatever their matches do; and what faults of models do."""
+
+import asyncio
+import json
+
+import pytest
+from structlog.testing import capture_logs
+
+from agents.models.budget import Budget
+from agents.models.errors import RequestRefused, ServerFault
+from app.matches.commands import Abort, Resume
+from app.matches.errors import CannotDo
+from app.persistence import ledger
+from app.persistence.matches import claimable
+from tests.app.persistence.samples import a_call
+from tests.support.evaluating import QUICK, evaluating, hurry, weak
+from tests.support.players import RESIGNS, ScriptedPlayer, Waits
+
+pytestmark = pytest.mark.asyncio
+
+DUEL = {"kind": "duel", "agents": ["thinker", "strong"], "games": 4, **QUICK}
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    hurry(monkeypatch)
+    with capture_logs():
+        yield
+
+
+def thinking(gate):
+    """Return players who resign when the gate is opened."""
+
+    def thinker(seed):
+        return ScriptedPlayer(*[Waits(gate, RESIGNS)] * 9, name="thinker")
+
+    return {"thinker": thinker}
+
+
+async def states_of(play, evaluation_id):
+    """Return how the matches stand, and why."""
+    matches = [
+        await play.services.matches.find(game.match_id) for game in await play.games(evaluation_id)
+    ]
+    return [(match.status, json.loads(match.state)["pause_cause"]) for match in matches]
+
+
+async def test_a_match_that_has_not_begun_waits_for_its_evaluation(database_url, tmp_path):
+    gate = asyncio.Event()
+    async with evaluating(database_url, tmp_path, thinking(gate), concurrent_matches=1) as play:
+        evaluation_id = await play.start(**DUEL, concurrency=4)
+        await play.playing(evaluation_id, 4)
+        await play.evaluations.pause(evaluation_id)
+        worker = play.services.runner.worker
+        found = await play.services.database.read(lambda each: claimable(each, worker, 9))
+        assert found == []
+        states = await states_of(play, evaluation_id)
+        assert {status for status, _ in states} <= {"created", "paused"}
+        gate.set()
+        await play.evaluations.resume(evaluation_id)
+        await play.finished(evaluation_id)
+        games = await play.games(evaluation_id)
+        assert [(game.number, game.attempt) for game in games] == [(n, 1) for n in range(1, 5)]
+
+
+async def test_an_evaluation_that_pauses_by_itself_pauses_its_games(database_url, tmp_path):
+    async with evaluating(database_url, tmp_path, thinking(asyncio.Event())) as play:
+        evaluation_id = await play.start(**DUEL)
+        for attempt in (1, 2, 3):
+            await play.until(evaluation_id, lambda it, n=attempt: f'"void":{n - 1}' in it.progress)
+            first, _ = await play.playing(evaluation_id, 2)
+            assert (first.number, first.attempt) == (1, attempt)
+            await play.services.matches.command(first.match_id, Abort("nobody likes it"))
+        record = await play.until(evaluation_id, lambda it: it.status == "paused")
+        assert "game 1 came to nothing 3 times: nobody likes it" in record.detail
+        games = await play.games(evaluation_id)
+        assert [(game.number, game.status) for game in games] == [
+            *[(1, "void")] * 3,
+            (2, "playing"),
+        ]
+        assert (await states_of(play, evaluation_id))[-1] == ("paused", "evaluation")
+
+
+async def test_cancelling_keeps_a_game_that_ended_unseen(database_url, tmp_path):
+    gate = asyncio.Event()
+    async with evaluating(database_url, tmp_path, thinking(gate)) as play:
+        evaluation_id = await play.start(**DUEL)
+        first, second = await play.playing(evaluation_id, 2)
+        await play.evaluations.pause(evaluation_id)
+        gate.set()
+        matches = play.services.matches
+        await matches.command(first.match_id, Resume())
+        while (await matches.find(first.match_id)).status != "ended":  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        record = await play.evaluations.cancel(evaluation_id)
+        games = await play.games(evaluation_id)
+        assert [(game.match_id, game.status) for game in games] == [
+            (first.match_id, "scored"),
+            (second.match_id, "void"),
+        ]
+        progress = json.loads(record.progress)
+        assert progress["phase"] == "done"
+        assert progress["games"] | {"expected": 0} == {
+            "scored": 1, "playing": 0, "void": 1, "expected": 0,
+        }  # fmt: skip
+        report = await play.evaluations.report(evaluation_id)
+        assert report["counts"]["games"] == 1
+
+
+async def test_nobody_else_gives_its_matches_another_budget(database_url, tmp_path):
+    async with evaluating(database_url, tmp_path, thinking(asyncio.Event())) as play:
+        evaluation_id = await play.start(**DUEL)
+        game, _ = await play.playing(evaluation_id, 2)
+        with pytest.raises(CannotDo, match="has its budget from its evaluation"):
+            await play.services.matches.command(game.match_id, Resume(Budget(calls=1000)))
+        await play.evaluations.cancel(evaluation_id)
+
+
+async def test_a_call_that_comes_in_after_the_end_of_its_match_counts(database_url, tmp_path):
+    gate = asyncio.Event()
+    async with evaluating(database_url, tmp_path, thinking(gate)) as play:
+        # Game 1 hangs, and in game 2 the other one resigns.
+        plan = {**DUEL, "agents": ["thinker", "weak"]}
+        evaluation_id = await play.start(**plan)
+        await play.until(evaluation_id, lambda it: '"scored":1' in it.progress)
+        (scored,) = (each for each in await play.games(evaluation_id) if each.status == "scored")
+        call = a_call(scored.match_id)
+        await play.services.database.write(lambda each: ledger.append(each, call))
+        await play.until(evaluation_id, lambda it: json.loads(it.progress)["spent"]["calls"] == 1)
+        await play.evaluations.cancel(evaluation_id)
+
+
+REFUSED = RequestRefused("provider", 401, "wrong key")
+AWAY = ServerFault("provider", 500)
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause", "words"),
+    [(REFUSED, "setup", "wrong key"), (AWAY, "outage", "answered 500")],
+)
+async def test_games_are_kept_while_a_model_cannot_be_asked(
+    fault, cause, words, database_url, tmp_path
+):
+    def unheard(seed):
+        return ScriptedPlayer(*[fault] * 1000, name="thinker")
+
+    async with evaluating(database_url, tmp_path, {"thinker": unheard}) as play:
+        evaluation_id = await play.start(**DUEL)
+        record = await play.stopped(evaluation_id)
+        assert record.status == "paused"
+        assert words in record.detail
+        before = await play.games(evaluation_id)
+        assert [(game.number, game.status) for game in before] == [(1, "playing"), (2, "playing")]
+        causes = {cause for _, cause in await states_of(play, evaluation_id)}
+        assert cause in causes <= {cause, "evaluation"}
+
+    async with evaluating(database_url, tmp_path, {"thinker": weak}) as play:
+        await play.evaluations.resume(evaluation_id)
+        await play.finished(evaluation_id)
+        games = await play.games(evaluation_id)
+        assert [game.match_id for game in games[:2]] == [game.match_id for game in before]
+        assert [(game.number, game.status) for game in games] == [
+            (number, "scored") for number in range(1, 5)
+        ]
