@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.evaluations.reports import numerals
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -19,12 +21,8 @@ _UNKNOWN = "–"
 
 
 def rating_text(rating: Mapping[str, Any] | None) -> str:
-    """Return a rating with its interval, such as `1028 ± 138`, or `> 1536` if it is a bound."""
-    if rating is None:
-        return _UNKNOWN
-    if rating["margin"] is not None:
-        return f"{rating['elo']:z.0f} ± {rating['margin']:.0f}"
-    return f"{'>' if rating['bound'] == 'lower' else '<'} {rating['elo']:z.0f}"
+    """Return a rating with its margin, such as `1028 ± 138`, or `> 1536` if it is a bound."""
+    return _UNKNOWN if rating is None else numerals.rating(rating)
 
 
 def duration_text(milliseconds: int) -> str:
@@ -98,10 +96,16 @@ def progress_line(progress: Mapping[str, Any]) -> str:
 def print_summary(report: Mapping[str, Any]) -> None:
     """Print what an evaluation found as a table, and what to keep in mind about it."""
     _print_table(_summary(report))
+    ratings = [agent["rating"]["as_played"] for agent in report["agents"]]
+    if any(each is not None and numerals.margin(each) is not None for each in ratings):
+        typer.echo(f"± is half the 95 % interval, {numerals.interval_kind(report)}.")
+    if report["spent"]["calls"]:
+        typer.echo(_spent(report["spent"]))
     duel = report["duel"]
     if duel is not None:
-        for sentence in _duel_sentences(duel):
-            typer.echo(sentence)
+        typer.echo(duel["text"])
+        if duel["sprt"] is not None:
+            typer.echo(duel["sprt"]["text"])
     for note in report["notes"]:
         typer.echo(f"Note: {note['text']}")
     detail = f": {report['detail']}" if report["detail"] else ""
@@ -147,26 +151,23 @@ def _cost(usage: Mapping[str, Any]) -> str:
     return f"${_money(usage['cost_usd'])}" if usage["calls"] else "$0"
 
 
+def _spent(spent: Mapping[str, Any]) -> str:
+    told = f"Spent in all: {_taken(spent)}"
+    if spent["void"]["calls"]:
+        told += f"; of it in games that do not count: {_taken(spent['void'])}"
+    return f"{told}."
+
+
+def _taken(spent: Mapping[str, Any]) -> str:
+    return f"${_money(spent['cost_usd'])}, {spent['calls']:,} calls, {spent['tokens']:,} tokens"
+
+
 def _number(number: float | None, form: str) -> str:
     return _UNKNOWN if number is None else format(number, form)
 
 
 def _money(usd: str | None) -> str:
     return "?" if usd is None else f"{float(usd):.4f}" if float(usd) < 1 else f"{float(usd):.2f}"
-
-
-def _duel_sentences(duel: Mapping[str, Any]) -> list[str]:
-    sentences = []
-    statistics = duel["pentanomial"] or duel["trinomial"]
-    if statistics is not None:
-        sentences.append(
-            f"{duel['first']} against {duel['second']}: {statistics['elo']:+.0f} ±"
-            f" {statistics['elo_margin']:.0f} Elo; it is the stronger one with a likelihood of"
-            f" {100 * statistics['los']:.1f} %."
-        )
-    if duel["sprt"] is not None:
-        sentences.append(duel["sprt"]["text"])
-    return sentences
 
 
 # --- what it will cost ---

@@ -25,6 +25,7 @@ from app.evaluations.analysis.analyst import Analyst
 from app.evaluations.balanced import NoBalancedOpening
 from app.evaluations.commanding import command
 from app.evaluations.contest import Contest
+from app.evaluations.games import BUDGET_SPENT
 from app.evaluations.plan import Plan, PositionsPlan, ReviewBody
 from app.evaluations.progress import progress_json
 from app.evaluations.roster import Entry, Roster
@@ -64,9 +65,6 @@ _LONGER = 4
 _RESUMES = 3
 #: How often a game is begun before the evaluation pauses.
 _ATTEMPTS = 3
-
-
-_SPENT = "the evaluation's budget is spent"
 
 
 class _Stuck(Exception):
@@ -311,7 +309,7 @@ class Conductor:
         if not has_helped and len(in_need) == len(self._roster.playing):
             # Nobody will give anything back any more. What the youngest leaves may do for others.
             self._is_spent = True
-            await self._command(in_need[-1].match_id, Abort(_SPENT))
+            await self._command(in_need[-1].match_id, Abort(BUDGET_SPENT))
 
     # --- new games ---
 
@@ -320,7 +318,7 @@ class Conductor:
         roster, schedule = self._roster, self._contest.schedule
         while len(roster.playing) < self._contest.plan.concurrency:
             if self._is_spent:
-                return _SPENT
+                return BUDGET_SPENT
             again = next(iter(roster.void), None)
             slot = again.slot if again else schedule.next_slot(roster.standings)
             if slot is None:
@@ -328,7 +326,9 @@ class Conductor:
             budget = self._treasurer.loan(slot, roster)
             if budget is None:
                 # Those that are being played may leave something.
-                return None if roster.playing else f"{_SPENT}, but for what no game could cost"
+                return (
+                    None if roster.playing else f"{BUDGET_SPENT}, but for what no game could cost"
+                )
             if not await self._begin(slot, again.attempt + 1 if again else 1, budget):
                 return None
         return None

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from agents.models.budget import Spending
 from engine import Color, Termination
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["ladder", "duel", "pool", "positions"]
 
 _FORFEITS = frozenset((Termination.RULES_INFRACTION, Termination.TIME_FORFEIT))
+#: What is noted of games that were broken off, and not by a fault.
+BUDGET_SPENT = "the evaluation's budget is spent"
+CANCELLED = "the evaluation was cancelled"
+_NOTHING = Spending()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,28 @@ class PlayedGame:
         return self.white_side if color is Color.WHITE else self.black_side
 
 
+class VoidCause(StrEnum):
+    """Why a game does not count."""
+
+    FAULT = "fault"
+    BUDGET = "budget"
+    CANCELLED = "cancelled"
+
+    @classmethod
+    def of(cls, detail: str) -> VoidCause:
+        """Return the cause by what was noted of the game."""
+        return {BUDGET_SPENT: cls.BUDGET, CANCELLED: cls.CANCELLED}.get(detail, cls.FAULT)
+
+
+@dataclass(frozen=True, slots=True)
+class VoidGame:
+    """A game that does not count."""
+
+    cause: VoidCause = VoidCause.FAULT
+    #: Whether it was begun again.
+    is_replayed: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class PositionAnswer:
     """An agent's answer to one position of a suite."""
@@ -158,9 +186,11 @@ class EvaluationData:
     #: What having White is worth, in Elo.
     white_advantage: float = 0.0
     games: tuple[PlayedGame, ...] = ()
-    #: Games lost to faults of the infrastructure: not scored, and played again.
-    void_games: int = 0
+    void_games: tuple[VoidGame, ...] = ()
     answers: tuple[PositionAnswer, ...] = ()
     #: By match id; not every game may be analysed yet.
     analyses: Mapping[str, GameAnalysis] = field(default_factory=dict)
     sprt: SprtSettings | None = None
+    #: What all matches have spent, also those that are being played, and the void games of it.
+    spent: Spending = _NOTHING
+    void_spent: Spending = _NOTHING

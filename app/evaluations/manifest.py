@@ -18,7 +18,8 @@ from agents.errors import AgentError
 from agents.models.pricing import Price
 from agents.uci.levels import LEVELS, STOCKFISH
 from app.evaluations.contest import Contest
-from app.evaluations.plan import label_of, plan_json
+from app.evaluations.plan import OpeningsBody, label_of, plan_json
+from app.matches.openings import OPENINGS
 from app.matches.settings import PlayerSettings
 
 _log = structlog.get_logger(__name__)
@@ -29,7 +30,7 @@ async def make_manifest(contest: Contest, catalogue: Catalogue) -> dict[str, Any
     plan = contest.plan
     names = {player.name for player in contest.players}
     # Stockfish judges openings and games, too.
-    programs = {_program_of(name) for name in names if is_uci(name)} | {STOCKFISH}
+    programs = {program_of(name) for name in names if is_uci(name)} | {STOCKFISH}
     ratings = catalogue.ratings
     manifest: dict[str, Any] = {
         "kibitz": version("kibitz"),
@@ -50,7 +51,7 @@ async def make_manifest(contest: Contest, catalogue: Catalogue) -> dict[str, Any
     }
     openings = getattr(plan, "openings", None)
     if openings is not None:
-        manifest["openings"] = openings.model_dump(mode="json")
+        manifest["openings"] = _openings(openings)
     if contest.suite is not None:
         suite = contest.suite
         manifest["suite"] = {
@@ -59,6 +60,22 @@ async def make_manifest(contest: Contest, catalogue: Catalogue) -> dict[str, Any
             "digest": suite.digest,
         }
     return manifest
+
+
+def _openings(openings: OpeningsBody) -> dict[str, Any]:
+    """Return where games start from: the table's digest, or how openings are generated."""
+    match openings.source:
+        case "table":
+            lines = (f"{each.name}\t{each.eco}\t{' '.join(each.moves)}\n" for each in OPENINGS)
+            return {
+                "source": "table",
+                "lines": len(OPENINGS),
+                "digest": _digest("".join(lines).encode()),
+            }
+        case "balanced":
+            return openings.model_dump(mode="json")
+        case "none":
+            return {"source": "none"}
 
 
 def _player(player: PlayerSettings, catalogue: Catalogue, variant: str) -> dict[str, Any]:
@@ -96,7 +113,8 @@ def _price(price: Price) -> dict[str, str | None]:
     }
 
 
-def _program_of(name: str) -> str:
+def program_of(name: str) -> str:
+    """Return the UCI engine behind a player: all levels are one Stockfish."""
     return STOCKFISH if name.startswith(f"{STOCKFISH}:") else name
 
 

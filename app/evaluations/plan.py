@@ -427,7 +427,9 @@ def parse_plan(raw: bytes, name: str, *, is_json: bool = False) -> Plan:
 
 
 def _invalid(error: PydanticError) -> InvalidPlan:
-    first: Any = error.errors(include_url=False, include_input=False)[0]
+    found: list[Any] = error.errors(include_url=False, include_input=False)
+    # What is misspelt is missing as well, which says less.
+    first = min(found, key=lambda each: each["type"] != "extra_forbidden")
     if first["type"] == "union_tag_not_found":
         return InvalidPlan(f"it needs a kind: {_KINDS}")
     if first["type"] == "union_tag_invalid":

@@ -8,30 +8,32 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
 from sqlalchemy import Connection
 from uuid_utils.compat import uuid7
 
 from agents.catalogue import Catalogue
 from agents.timekeeping import now
+from app.evaluations.commanding import PAUSE, command, command_all
 from app.evaluations.contest import Contest
-from app.evaluations.errors import EvaluationNotFound, TooManyEvaluations
+from app.evaluations.errors import EvaluationNotFound, TooManyEvaluations, UnplayablePlan
 from app.evaluations.estimate import PlanEstimate, estimate_plan
-from app.evaluations.games import EvaluationData
+from app.evaluations.games import CANCELLED, EvaluationData
 from app.evaluations.manifest import make_manifest
 from app.evaluations.plan import Plan, plan_json, read_plan
 from app.evaluations.preparation import check_budgets, prepare
+from app.evaluations.progress import progress_json
 from app.evaluations.reports.gathering import gather, understood
 from app.evaluations.reports.leaderboard import Leaderboard
 from app.evaluations.reports.report import build_report
 from app.evaluations.reports.standings import Standings
+from app.evaluations.roster import Entry, Roster
 from app.evaluations.scheduler import Scheduler
-from app.evaluations.treasurer import Treasurer
-from app.matches.commands import Abort, Command, Pause, Resume
-from app.matches.errors import KeyReused, MatchError
+from app.evaluations.schedules.schedule import Slot
+from app.evaluations.treasurer import Treasurer, lack_of_money
+from app.matches.commands import Abort, Command, Resume
+from app.matches.errors import KeyReused
 from app.matches.events import dumps, timestamp
 from app.matches.schemas import BudgetBody
-from app.matches.match import PauseCause
 from app.matches.service import MatchService
 from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
@@ -39,6 +41,7 @@ from app.persistence.evaluations import (
     CONDUCTED,
     OPEN,
     EvaluationRecord,
+    analysed_of,
     find_by_key,
     find_evaluation,
     games_of,
@@ -46,13 +49,12 @@ from app.persistence.evaluations import (
     list_evaluations,
     move_on,
     open_of,
+    report_of,
+    settle_game,
     spending_of,
     unfinished_matches,
 )
-
-_log = structlog.get_logger(__name__)
-
-_PAUSED = "the evaluation is paused"
+from engine import Game
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class EvaluationService:
             if found is not None:
                 return found
         contest = await asyncio.to_thread(self.prepare, plan)
+        if lack := lack_of_money(contest, self._catalogue):
+            raise UnplayablePlan("budget", lack)
         manifest = await make_manifest(contest, self._catalogue)
         at = now()
         record = EvaluationRecord(
@@ -123,7 +127,6 @@ class EvaluationService:
             updated_at=at,
             status="created",
             plan=dumps(plan_json(contest.plan)),
-            report=None,
             client=client,
             idempotency_key=idempotency_key,
             name=plan.name,
@@ -190,8 +193,10 @@ class EvaluationService:
     async def pause(self, evaluation_id: str) -> EvaluationRecord:
         """Begin no more games, and let the clocks of those under way stand."""
         async with self._scheduler.taking_over(evaluation_id, "to pause", CONDUCTED) as (_, epoch):
-            await self._command_all(evaluation_id, Pause(_PAUSED, PauseCause.EVALUATION))
+            await self._command_all(evaluation_id, PAUSE)
             await self._move_on(evaluation_id, epoch, status="paused", detail="", owner=None)
+            # And those that were taken up meanwhile, as others made room; no more will be now.
+            await self._command_all(evaluation_id, PAUSE)
         return await self.find(evaluation_id)
 
     async def resume(
@@ -202,7 +207,8 @@ class EvaluationService:
         Raises `UnplayablePlan` for a budget that nobody could keep.
         """
         if budget is not None:
-            self._rebudgeted(await self.find(evaluation_id), budget)
+            contest = self._rebudgeted(await self.find(evaluation_id), budget)
+            await self._refuse_if_spent(evaluation_id, contest)
         taking = self._scheduler.taking_over(evaluation_id, "to resume", ("paused",))
         async with taking as (record, epoch):
             values: dict[str, Any] = {"status": "created", "detail": "", "owner": None}
@@ -221,6 +227,16 @@ class EvaluationService:
         check_budgets(contest, self._catalogue)
         return contest
 
+    async def _refuse_if_spent(self, evaluation_id: str, contest: Contest) -> None:
+        """Raise `UnplayablePlan` for a budget of which nothing would be left."""
+        spending = await self._database.read(
+            lambda connection: spending_of(connection, evaluation_id)
+        )
+        treasurer = Treasurer(contest, self._catalogue)
+        treasurer.note(spending)
+        if treasurer.is_spent:
+            raise UnplayablePlan("budget", "as much was spent already")
+
     async def _take_loans_back(self, evaluation_id: str, contest: Contest) -> None:
         """Resume matches with no more than they have spent: the rest is lent anew."""
         spending = await self._database.read(
@@ -228,22 +244,55 @@ class EvaluationService:
         )
         treasurer = Treasurer(contest, self._catalogue)
         treasurer.note(spending)
-        for match_id in await self._unfinished(evaluation_id):
-            await self._command(match_id, Resume(treasurer.without_loan(match_id)))
+        found = await self._database.read(
+            lambda connection: unfinished_matches(connection, evaluation_id)
+        )
+        for match_id in found:
+            await command(self._matches, match_id, Resume(treasurer.without_loan(match_id)))
 
     async def cancel(self, evaluation_id: str) -> EvaluationRecord:
         """End an evaluation: games under way are aborted, those that were played are kept."""
-        async with self._scheduler.taking_over(evaluation_id, "to cancel", OPEN) as (_, epoch):
-            await self._command_all(evaluation_id, Abort("the evaluation was cancelled"))
-            await self._move_on(
-                evaluation_id,
-                epoch,
-                status="cancelled",
-                detail="it was cancelled",
-                owner=None,
-                ended_at=now(),
-            )
+        async with self._scheduler.taking_over(evaluation_id, "to cancel", OPEN) as taken:
+            record, epoch = taken
+            await self._command_all(evaluation_id, Abort(CANCELLED))
+            contest = Contest.of(read_plan(json.loads(record.plan)))
+            at = now()
+
+            def close(connection: Connection) -> None:
+                progress = self._closed(connection, evaluation_id, contest)
+                move_on(
+                    connection,
+                    evaluation_id,
+                    epoch,
+                    status="cancelled",
+                    detail="it was cancelled",
+                    progress=dumps(progress),
+                    owner=None,
+                    updated_at=at,
+                    ended_at=at,
+                )
+
+            await self._database.write(close)
         return await self.find(evaluation_id)
+
+    def _closed(
+        self, connection: Connection, evaluation_id: str, contest: Contest
+    ) -> dict[str, Any]:
+        """Settle the games whose matches are over, and return what the evaluation has come to."""
+        for record in games_of(connection, evaluation_id, playing=True):
+            if entry := Entry.settled(record):
+                settle_game(connection, entry.match_id, entry.status, entry.detail)
+        treasurer = Treasurer(contest, self._catalogue)
+        treasurer.note(spending_of(connection, evaluation_id))
+        progress = progress_json(
+            contest,
+            Roster(games_of(connection, evaluation_id)),
+            phase="done",
+            analysed=len(analysed_of(connection, evaluation_id)),
+            spent=treasurer.spent,
+            budget=contest.plan.whole_budget,
+        )
+        return progress | {"eta_ms": None}
 
     async def _move_on(self, evaluation_id: str, epoch: int, **values: Any) -> None:  # noqa: ANN401 - columns
         at = now()
@@ -251,21 +300,8 @@ class EvaluationService:
             lambda connection: move_on(connection, evaluation_id, epoch, updated_at=at, **values)
         )
 
-    async def _command_all(self, evaluation_id: str, command: Command) -> None:
-        """Command every match of an evaluation that is not over, if it makes sense there."""
-        for match_id in await self._unfinished(evaluation_id):
-            await self._command(match_id, command)
-
-    async def _unfinished(self, evaluation_id: str) -> Sequence[str]:
-        return await self._database.read(
-            lambda connection: unfinished_matches(connection, evaluation_id)
-        )
-
-    async def _command(self, match_id: str, command: Command) -> None:
-        try:
-            await self._matches.command(match_id, command)
-        except MatchError as error:  # it is over, or has not begun
-            _log.info("match needed no command", match_id=match_id, error=str(error))
+    async def _command_all(self, evaluation_id: str, what: Command) -> None:
+        await command_all(self._database, self._matches, evaluation_id, what)
 
     # --- reporting ---
 
@@ -282,9 +318,10 @@ class EvaluationService:
 
     async def report(self, evaluation_id: str) -> dict[str, Any]:
         """Return the report that was made when it ended, or else as it stands."""
-        record = await self.find(evaluation_id)
-        if record.report is not None:
-            stored: dict[str, Any] = json.loads(record.report)
+        await self.find(evaluation_id)
+        text = await self._database.read(lambda connection: report_of(connection, evaluation_id))
+        if text is not None:
+            stored: dict[str, Any] = await asyncio.to_thread(json.loads, text)
             return stored
         return await self.make_report(evaluation_id)
 
@@ -298,15 +335,26 @@ class EvaluationService:
 
     async def pgn_games(self, evaluation_id: str) -> AsyncIterator[str]:
         """Yield all games that count as PGN, one by one, or raise `EvaluationNotFound`."""
-        await self.find(evaluation_id)
+        record = await self.find(evaluation_id)
         games = await self._database.read(lambda connection: games_of(connection, evaluation_id))
         between = ""
         for game in games:
             if game.status == "scored":
-                match = await self._matches.load(game.match_id)
-                match.game.tags |= {"Round": str(game.number)}
-                yield between + await asyncio.to_thread(match.game.pgn)
+                played = (await self._matches.load(game.match_id)).game
+                if record.kind == "positions":
+                    played = _as_far_as_it_went(played)
+                white, black = Slot.from_json(json.loads(game.slot)).labels
+                played.tags |= {"Event": record.name, "Round": str(game.number)}
+                played.tags |= {"White": white, "Black": black, "MatchId": game.match_id}
+                yield between + await asyncio.to_thread(played.pgn)
                 between = "\n"
+
+
+def _as_far_as_it_went(game: Game) -> Game:
+    """Return an answer to a position: that its match was over with it is no result of chess."""
+    answered = Game(game.start, tags=game.tags)
+    answered.line, answered.comment = game.line, game.comment
+    return answered
 
 
 def state_of(record: EvaluationRecord) -> dict[str, Any]:

@@ -101,7 +101,10 @@ class GamesProgress(Answer):
 
     scored: int
     playing: int
-    void: int = Field(description="Did not count by a fault of ours, and were played again.")
+    void: int = Field(
+        description="Do not count: lost to a fault of ours and played again, or broken off when "
+        "the budget was spent or the evaluation was cancelled."
+    )
     expected: int = Field(description="How many there will be, as far as one can tell.")
 
 

@@ -18,7 +18,7 @@ from app.evaluations.service import EvaluationService
 from app.http.dependencies import Gates, GatesOf, ReadScope
 from app.http.disconnection import while_connected
 from app.http.errors import problem_response, problems
-from app.http.evaluation_answers import KindName, Status
+from app.http.evaluation_answers import KindName, SpentAnswer, Status
 from app.http.evaluation_dependencies import (
     NO_EVALUATION,
     PREFIX,
@@ -37,6 +37,12 @@ _OFFERED = (_JSON, _HTML, _CSV)
 _PAGE_POLICY = f"{CONTENT_SECURITY_POLICY}; frame-ancestors 'none'; sandbox"
 
 router = APIRouter(prefix=f"{PREFIX}/{{evaluation_id}}", tags=[TAG])
+
+
+class AllSpent(SpentAnswer):
+    """What model calls of all matches have cost."""
+
+    void: SpentAnswer = Field(description="Of it, in games that do not count.")
 
 
 class ReportAnswer(Answer):
@@ -65,6 +71,12 @@ class ReportAnswer(Answer):
                     "plies": 3811,
                     "analysed": 47,
                 },
+                "spent": {
+                    "calls": 5820,
+                    "tokens": 9251404,
+                    "cost_usd": "1.386",
+                    "void": {"calls": 912, "tokens": 1440210, "cost_usd": "0.216"},
+                },
                 "anchors": [{"label": "stockfish:5", "elo": 985.4, "se": 29.9}],
                 "agents": [{"label": "team:default"}],
                 "duel": None,
@@ -90,6 +102,7 @@ class ReportAnswer(Answer):
     reference: str | None = Field(description="Whose rating is 0, where there are no anchors.")
     white_advantage: float
     counts: dict[str, int]
+    spent: AllSpent
     anchors: list[dict[str, Any]]
     agents: list[dict[str, Any]] = Field(
         description="Of each agent: rating with and without forfeits, score by colour and opponent,"
@@ -108,7 +121,6 @@ def _text(media_type: str, example: str) -> dict[str, Any]:
     return {media_type: {"schema": {"type": "string"}, "example": example}}
 
 
-_JSON_CONTENT = {_JSON: {"schema": {"$ref": "#/components/schemas/ReportAnswer"}}}
 _HTML_CONTENT = _text(_HTML, "<!DOCTYPE html>...")
 _CSV_CONTENT = _text(_CSV, "number,match_id,white,black,...\r\n1,01980a4e-...,random,...\r\n")
 _FILE = {

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+from agents.models.budget import Spending
 from app.evaluations.accuracy import (
     centipawn_loss,
     judgement,
@@ -28,6 +29,7 @@ from app.evaluations.games import (
     PositionAnswer,
     SideRecord,
     SprtSettings,
+    VoidGame,
 )
 from app.evaluations.scores import expected_score
 from app.evaluations.suites.solving import solving_chance
@@ -102,7 +104,15 @@ def evaluation(kind="ladder", agents=("a",), games=(), **changes) -> EvaluationD
         "agents": tuple(agents),
         "games": tuple(games),
     }
-    return EvaluationData(**{**values, **changes})
+    made = EvaluationData(**{**values, **changes})
+    return made if "spent" in changes else replace(made, spent=_spent(made))
+
+
+def _spent(data):
+    """Return what the games and answers took: all, as if no other was ever begun."""
+    sides = [side for each in data.games for side in (each.white_side, each.black_side)]
+    total = SideRecord.total((*sides, *(each.side for each in data.answers)))
+    return Spending(total.cost_usd, total.tokens, total.calls)
 
 
 def ladder(
@@ -129,7 +139,12 @@ def ladder(
     analyses = {
         each.match_id: analysis(dice, each, agents) for each in played if dice.random() < analysed
     }
-    values = {"anchors": anchors, "white_advantage": 30.0, "void_games": 2, "analyses": analyses}
+    values = {
+        "anchors": anchors,
+        "white_advantage": 30.0,
+        "void_games": (VoidGame(),) * 2,
+        "analyses": analyses,
+    }
     return evaluation("ladder", agents, played, **{**values, **changes})
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from decimal import Context, Decimal
 from typing import Any
 
+from agents.models.budget import Spending
 from app.evaluations.games import EvaluationData, PlayedGame, SideRecord
 from engine import Termination
 
@@ -27,19 +28,28 @@ def legality(data: EvaluationData, agent: str) -> dict[str, Any]:
     record = record_of(data, agent)
     games = [game for game in data.games if agent in (game.white, game.black)]
     own = [each for each in data.answers if each.agent == agent]
+    forfeits = {
+        "rules_infraction": _lost_by(games, agent, Termination.RULES_INFRACTION),
+        "time_forfeit": _lost_by(games, agent, Termination.TIME_FORFEIT),
+        "no_answer": sum(each.answer is None for each in own),
+    }
+    # A turn in which no attempt was legal has no ply, and is where most of them were made.
+    turns = record.plies + forfeits["rules_infraction"] + forfeits["no_answer"]
     return {
         "plies": record.plies,
+        "turns": turns,
         "illegal": record.illegal,
         "unreadable": record.unreadable,
-        "illegal_per_1000": _share(1000 * record.illegal, record.plies),
-        "unreadable_per_1000": _share(1000 * record.unreadable, record.plies),
-        "forfeits": {
-            "rules_infraction": _lost_by(games, agent, Termination.RULES_INFRACTION),
-            "time_forfeit": _lost_by(games, agent, Termination.TIME_FORFEIT),
-            "no_answer": sum(each.answer is None for each in own),
-        },
+        "illegal_per_1000": _share(1000 * record.illegal, turns),
+        "unreadable_per_1000": _share(1000 * record.unreadable, turns),
+        "forfeits": forfeits,
         "won_by_forfeit": sum(game.is_forfeit and game.score_of(agent) == 1 for game in games),
     }
+
+
+def spent(data: EvaluationData) -> dict[str, Any]:
+    """Return what all matches took, and what of it went into games that do not count."""
+    return {**_spending(data.spent), "void": _spending(data.void_spent)}
 
 
 def usage(data: EvaluationData, agent: str) -> dict[str, Any]:
@@ -77,6 +87,14 @@ def cost_per_move(record: SideRecord) -> str | None:
         return None
     # A round amount such as 1E+2 would be written with an exponent otherwise.
     return format(_ROUNDING.divide(record.cost_usd, Decimal(record.plies)).normalize(), "f")
+
+
+def _spending(spending: Spending) -> dict[str, Any]:
+    return {
+        "calls": spending.calls,
+        "tokens": spending.tokens,
+        "cost_usd": None if spending.usd is None else format(spending.usd, "f"),
+    }
 
 
 def _lost_by(games: Iterable[PlayedGame], agent: str, way: Termination) -> int:

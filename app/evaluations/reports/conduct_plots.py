@@ -15,6 +15,7 @@ from app.evaluations.reports.drawing import (
     elo_label,
     styled,
 )
+from app.evaluations.reports.numerals import interval_kind
 
 _PHASES = ("opening", "middlegame", "endgame")
 #: What a move takes, by what is in the report: the most telling first.
@@ -72,7 +73,7 @@ def accuracy_plot(report: Row) -> Plot | None:
 
 def legality_plot(report: Row) -> Plot | None:
     """Return how often agents proposed what could not be played; None if nobody ever did."""
-    agents = [each for each in report["agents"] if each["legality"]["plies"]]
+    agents = [each for each in report["agents"] if each["legality"]["turns"]]
     if not any(each["legality"]["illegal"] + each["legality"]["unreadable"] for each in agents):
         return None
     kinds = (("illegal", SERIES[1]), ("unreadable", SERIES[0]))
@@ -98,7 +99,7 @@ def legality_plot(report: Row) -> Plot | None:
             "legality",
             "Refused attempts",
             "Moves that the rules forbid, and replies in which no move could be found, for every "
-            "1000 plies that were played.",
+            "1000 plies that were played; a turn that ended in a forfeit counts as one.",
             paper.svg("Refused attempts per 1000 plies", "; ".join(told)),
         )
 
@@ -143,7 +144,10 @@ def cost_plot(report: Row) -> Plot | None:
         axes.set_ylabel(elo_label(report))
         left_out = [row["label"] for row in agents if row[measure] is None]
         told = (f"{row['label']}: {row['elo']:.0f} at {float(row[measure]):g}" for row in named)
-        caption = f"Rating with its 95 % interval by {name}, on a logarithmic scale."
+        caption = (
+            f"Rating with its 95 % interval ({interval_kind(report)}) by {name}, on a logarithmic "
+            "scale."
+        )
         if left_out:
             caption += f" Left out, since that is not known: {', '.join(left_out)}."
         return Plot(

@@ -67,7 +67,11 @@ def legality(report: Row) -> Html:
                 str(found["won_by_forfeit"]),
             ]
         rows.append(row)
-    return table("Refused attempts, and games that they or the clock decided", columns, rows)
+    caption = (
+        "Refused attempts, and games that they or the clock decided; for the rates, a turn that "
+        "ended in a forfeit counts as a ply"
+    )
+    return table(caption, columns, rows)
 
 
 def usage(report: Row) -> Html:
@@ -95,7 +99,25 @@ def usage(report: Row) -> Html:
         ]
         for agent in report["agents"]
     ]
-    return table("What the agents took, in all and for a move", columns, rows)
+    found = table("What the agents took in games that count, in all and for a move", columns, rows)
+    return joined([found, _spent(report["spent"])])
+
+
+def _spent(spent: Row) -> Html:
+    """Return what the whole evaluation took, if models were asked."""
+    if not spent["calls"]:
+        return Html("")
+    void = spent["void"]
+    told = f"All matches together took {_taken(spent)}"
+    if void["calls"]:
+        told += f"; of it {_taken(void)} went into games that do not count"
+    return paragraph(f"{told}.")
+
+
+def _taken(spent: Row) -> str:
+    cost = "an unknown amount" if spent["cost_usd"] is None else numerals.dollars(spent["cost_usd"])
+    calls = numerals.many(spent["calls"], "call")
+    return f"{cost} for {calls} and {numerals.many(spent['tokens'], 'token')}"
 
 
 def _by_phase(agents: list[Row]) -> Html:

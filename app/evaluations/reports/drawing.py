@@ -22,9 +22,10 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from app.evaluations.reports.markup import legible, shortened
+from app.evaluations.reports.numerals import ends
 from app.evaluations.reports.palette import LIGHT
 from app.evaluations.scores import expected_score
 
@@ -154,12 +155,12 @@ class Drawing:
         color, marker, size = look
         elo, bound = rating["elo"], rating["bound"]
         if bound is None:
-            ends, line = (rating["low"], rating["high"]), "-"
+            reach, line = [end for end in ends(rating) if end is not None], "-"
         else:
-            ends, line = (elo, elo + (_OPEN if bound == "lower" else -_OPEN)), ":"
-            tip = place(ends[1])
+            reach, line = [elo, elo + (_OPEN if bound == "lower" else -_OPEN)], ":"
+            tip = place(reach[1])
             self.axes.plot(*tip, marker=arrows[bound == "lower"], markersize=6, color=color)
-        xs, ys = zip(*map(place, ends), strict=True)
+        xs, ys = zip(*map(place, reach), strict=True)
         self.axes.plot(xs, ys, color=color, linestyle=line)
         self.axes.plot(*place(elo), marker=marker, markersize=size, color=color)
 
@@ -192,6 +193,10 @@ class Drawing:
         self.axes.set_ylim(-4, 104)
         self.axes.set_yticks((0, 25, 50, 75, 100))
         self.axes.set_ylabel(label)
+
+    def whole_numbers(self) -> None:
+        """Let the level axis count: it has no half things."""
+        self.axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
 
     def log_axis(self, which: Literal["x", "y"], low: float, high: float) -> None:
         """Make an axis logarithmic, with plain numbers instead of powers."""

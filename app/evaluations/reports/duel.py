@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.evaluations.games import EvaluationData, PlayedGame, SprtSettings
+from app.evaluations.ratings import Estimate
+from app.evaluations.reports import numerals
 from app.evaluations.scores import Score
 from app.evaluations.sprt import SprtVerdict, sprt, statistics_of
+from app.evaluations.strengths import Strengths
 
 #: How many points the course of a test has at most, and how often the test is looked at for it.
 _MOST_POINTS, _MOST_VERDICTS = 200, 2000
+#: Fewer pairs than this are few, and so are fewer results unlike the most frequent one: what takes
+#: scores for normally distributed tells nothing by them.
+FEW_PAIRS, _FEW_OTHERS = 15, 5
 
 
 def duelists(data: EvaluationData) -> tuple[str, str] | None:
@@ -20,10 +26,11 @@ def duelists(data: EvaluationData) -> tuple[str, str] | None:
     return (labels[0], labels[1]) if len(labels) > 1 else None
 
 
-def duel(data: EvaluationData) -> dict[str, Any] | None:
+def duel(data: EvaluationData, strengths: Strengths) -> dict[str, Any] | None:
     """Return how a duel stands, as the first agent sees it; None if it has no two players.
 
-    Raises `InvalidTest` if its settings allow no test.
+    `strengths` tells how much better it is where statistics of pairs do not. Raises `InvalidTest`
+    if its settings allow no test.
     """
     players = duelists(data)
     if players is None:
@@ -35,16 +42,31 @@ def duel(data: EvaluationData) -> dict[str, Any] | None:
     points = _points_of_pairs(games, first)
     pairs = _count(points)
     course = [] if data.sprt is None else _course(points, data.sprt)
+    trinomial, pentanomial = _statistics(counts), _statistics(pairs)
+    own = strengths.estimates.get(first)
     return {
         "first": first,
         "second": second,
         **score.to_json(),
-        "trinomial": _statistics(counts),
-        "pentanomial": _statistics(pairs),
+        "trinomial": trinomial,
+        "pentanomial": pentanomial,
         "unpaired_games": score.games - 2 * len(points),
         "sprt": None if data.sprt is None else _test(pairs, data.sprt, course),
         "course": _thinned(course),
+        "text": _headline(f"{first} against {second}", pentanomial or trinomial, own),
     }
+
+
+def are_alike(counts: Sequence[int]) -> bool:
+    """Return whether all results are the same, so that nothing can be told by how they vary."""
+    return sum(map(bool, counts)) == 1
+
+
+def are_few(counts: Sequence[int]) -> bool:
+    """Return whether there are too few pairs or games, or too few that differ, for statistics."""
+    games_each = (len(counts) - 1) // 2
+    enough = 2 * FEW_PAIRS // games_each
+    return sum(counts) < enough or sum(counts) - max(counts) < _FEW_OTHERS
 
 
 def _points_of_pairs(games: Sequence[PlayedGame], first: str) -> list[float]:
@@ -71,6 +93,19 @@ def _statistics(counts: Sequence[int]) -> dict[str, Any] | None:
     if not any(counts):
         return None
     return {"counts": list(counts), **statistics_of(counts).to_json()}
+
+
+def _headline(who: str, found: Mapping[str, Any] | None, own: Estimate | None) -> str:
+    """Return who is better, and by how much, in a sentence."""
+    if found is None or own is None:
+        return f"{who}: nothing is known yet."
+    if are_alike(found["counts"]):
+        told = numerals.rating(own.to_json(), sign=True)
+        return f"{who}: {told} Elo; all results are the same, so no likelihood can be told."
+    return (
+        f"{who}: {found['elo']:+z.0f} ± {found['elo_margin']:.0f} Elo; it is the stronger one with "
+        f"a likelihood of {numerals.likelihood(found['los'])}."
+    )
 
 
 def _test(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -12,9 +12,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from agents.models.budget import Spending
 from app.evaluations.analysis.game_analysis import GameAnalysis
 from app.evaluations.contest import Contest
-from app.evaluations.games import EvaluationData, PlayedGame, PositionAnswer, SideRecord
+from app.evaluations.games import (
+    EvaluationData,
+    PlayedGame,
+    PositionAnswer,
+    SideRecord,
+    VoidCause,
+    VoidGame,
+)
 from app.evaluations.plan import DuelPlan, label_of, plan_json, read_plan
 from app.evaluations.schedules.schedule import Slot
 from app.matches.settings import MatchSettings
@@ -65,6 +73,9 @@ def understood(gathered: Gathered) -> EvaluationData:
     plan = contest.plan
     sides = _Sides(gathered)
     scored = [each for each in gathered.games if each.status == "scored"]
+    void = [each for each in gathered.games if each.status == "void"]
+    latest = {each.number: each.attempt for each in gathered.games}  # attempts are in order
+    void_ids = {each.match_id for each in void}
     is_suite = contest.suite is not None
     return EvaluationData(
         id=record.id,
@@ -80,7 +91,9 @@ def understood(gathered: Gathered) -> EvaluationData:
         anchors=contest.anchors,
         white_advantage=getattr(plan, "white_advantage", 0.0),
         games=() if is_suite else tuple(_game(each, sides) for each in scored),
-        void_games=sum(each.status == "void" for each in gathered.games),
+        void_games=tuple(
+            VoidGame(VoidCause.of(each.detail), each.attempt < latest[each.number]) for each in void
+        ),
         answers=tuple(_answer(each, contest, gathered, sides) for each in scored)
         if is_suite
         else (),
@@ -89,6 +102,8 @@ def understood(gathered: Gathered) -> EvaluationData:
             for match_id, data in gathered.analyses.items()
         },
         sprt=plan.sprt.settings() if isinstance(plan, DuelPlan) and plan.sprt else None,
+        spent=_total(gathered.spending),
+        void_spent=_total(each for each in gathered.spending if each.match_id in void_ids),
     )
 
 
@@ -128,6 +143,17 @@ class _Sides:
             cost_usd=cost,
             latency_ms=spending.latency_ms,
         )
+
+
+def _total(rows: Iterable[SideSpending]) -> Spending:
+    """Return what was spent in all; the dollars are None if the price of any call is unknown."""
+    rows = list(rows)
+    usd = sum((each.cost_usd or Decimal(0) for each in rows), Decimal(0))
+    return Spending(
+        None if any(each.unpriced_calls for each in rows) else usd,
+        sum(each.prompt_tokens + each.completion_tokens for each in rows),
+        sum(each.calls for each in rows),
+    )
 
 
 def _slot(record: GameRecord) -> Slot:

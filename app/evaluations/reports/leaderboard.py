@@ -145,8 +145,8 @@ class _Entry:
             record=SideRecord.total(each.record for each in self.agents),
             accuracy=summed / analysed if analysed else None,
             analysed_games=analysed,
-            answers=sum(each.games for each in answered),
-            right=sum(each.wins for each in answered),
+            answers=sum(each.asked for each in self.agents),
+            right=sum(each.solved for each in self.agents),
             positions_rating=_by_positions(answered),
         )
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
-from app.errors import AppError
 from app.evaluations.adaptive import Anchor
 from app.evaluations.analysis.quality import summarise
 from app.evaluations.bradley_terry import Tally
@@ -19,16 +16,6 @@ from app.evaluations.reports.conduct import record_of
 from app.evaluations.strengths import answer_results
 
 _ALL_THE_SAME: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(eq=False)
-class InvalidResults(AppError):
-    """Data of which no results of an evaluation can be made."""
-
-    reason: str
-
-    def __str__(self) -> str:
-        return f"these are no results of an evaluation: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +29,10 @@ class MeasuredAgent:
     record: SideRecord
     accuracy: float | None
     analysed_games: int
-    #: Positions, as games against them.
+    #: How many positions it was asked, and how many it solved.
+    asked: int = 0
+    solved: int = 0
+    #: Those positions of which is known how hard they are, as games against them.
     answers: tuple[AnchorResult, ...] = ()
 
 
@@ -56,31 +46,6 @@ class EvaluationResults:
     agents: tuple[MeasuredAgent, ...]
     #: By labels; both players are among the agents or anchors.
     tallies: tuple[Tally, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain data, from which `from_json` makes it again."""
-        data = asdict(self)
-        for agent in data["agents"]:
-            cost = agent["record"]["cost_usd"]
-            agent["record"]["cost_usd"] = None if cost is None else format(cost, "f")
-        return data
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> EvaluationResults:
-        """Return what `to_json` gave, or raise `InvalidResults`."""
-        try:
-            found = cls(
-                data["id"],
-                tuple(Anchor(**each) for each in data["anchors"]),
-                tuple(_agent_from(each) for each in data["agents"]),
-                tuple(Tally(**each) for each in data["tallies"]),
-            )
-        except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-            raise InvalidResults(f"{type(error).__name__} {error}") from error
-        known = {each.label for each in found.anchors} | {each.label for each in found.agents}
-        if any({tally.first, tally.second} - known for tally in found.tallies):
-            raise InvalidResults("somebody played who is neither agent nor anchor")
-        return found
 
 
 def results_of(
@@ -113,6 +78,7 @@ def _agent(data: EvaluationData, label: str, identity: str) -> MeasuredAgent:
         for game in own
         if game.match_id in data.analyses
     ).overall
+    answers = [each for each in data.answers if each.agent == label]
     return MeasuredAgent(
         label,
         identity,
@@ -120,13 +86,7 @@ def _agent(data: EvaluationData, label: str, identity: str) -> MeasuredAgent:
         record=record_of(data, label),
         accuracy=quality.accuracy,
         analysed_games=quality.games,
-        answers=tuple(answer_results(label, data.answers)),
+        asked=len(answers),
+        solved=sum(each.is_right for each in answers),
+        answers=tuple(answer_results(label, answers)),
     )
-
-
-def _agent_from(data: Mapping[str, Any]) -> MeasuredAgent:
-    record = dict(data["record"])
-    cost = record["cost_usd"]
-    record["cost_usd"] = None if cost is None else Decimal(cost)
-    answers = tuple(AnchorResult(**{**each, "color": None}) for each in data["answers"])
-    return MeasuredAgent(**{**data, "record": SideRecord(**record), "answers": answers})

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.evaluations.bradley_terry import NATURAL
-from app.evaluations.games import EvaluationData
+from app.evaluations.games import EvaluationData, VoidCause, VoidGame
+from app.evaluations.reports import numerals
+from app.evaluations.reports.duel import are_few
 
 #: Fewer scored games than this are few.
 _FEW = 30
@@ -46,15 +48,10 @@ def _of_evaluation(data: EvaluationData) -> Iterator[Note]:
     count = len(data.answers) if data.kind == "positions" else len(data.games)
     if data.ended_at is None:
         yield Note("unfinished", f"The evaluation is not over: it is {data.status}.")
+    yield from _of_void_games(data)
     if not count:
         yield Note("nothing_played", f"There are no {what} to tell anything by.")
         return
-    if data.void_games:
-        yield Note(
-            "void_games",
-            f"{_many(data.void_games, 'game')} lost to faults of the infrastructure "
-            f"{'was' if data.void_games == 1 else 'were'} not scored; they are played again.",
-        )
     if data.kind != "positions":
         analysed = sum(game.match_id in data.analyses for game in data.games)
         if not analysed:
@@ -89,9 +86,52 @@ def _of_evaluation(data: EvaluationData) -> Iterator[Note]:
         )
 
 
+def _of_void_games(data: EvaluationData) -> Iterator[Note]:
+    by_cause: dict[VoidCause, list[VoidGame]] = {}
+    for game in data.void_games:
+        by_cause.setdefault(game.cause, []).append(game)
+    if faults := by_cause.get(VoidCause.FAULT):
+        yield Note(
+            "void_games",
+            f"{_many(len(faults), 'game')} {_were(len(faults))} lost to faults of the "
+            f"infrastructure, and not scored{_again(faults, data.ended_at is not None)}.",
+        )
+    for cause, why in (
+        (VoidCause.BUDGET, "since the budget was spent"),
+        (VoidCause.CANCELLED, "as the evaluation was cancelled"),
+    ):
+        if games := by_cause.get(cause):
+            replayed = any(game.is_replayed for game in games)
+            yield Note(
+                "broken_off",
+                f"{_many(len(games), 'game')} {_were(len(games))} broken off {why}, and not scored"
+                f"{_again(games, data.ended_at is not None) if replayed else ''}.",
+            )
+
+
+def _again(games: Sequence[VoidGame], is_over: bool) -> str:
+    """Return whether games that do not count were played again."""
+    left = sum(not game.is_replayed for game in games)
+    if not left:
+        return f"; {'it was' if len(games) == 1 else 'they were'} played again"
+    which = "it" if len(games) == 1 else "they" if left == len(games) else f"{left} of them"
+    if is_over:
+        return f"; {which} {_were(left)} not played again"
+    return f"; {which} will be played again"
+
+
 def _of_duel(duel: Mapping[str, Any] | None) -> Iterator[Note]:
     if duel is None:
         return
+    found = duel["pentanomial"] or duel["trinomial"]
+    if found is not None and are_few(found["counts"]):
+        what = "game" if duel["pentanomial"] is None else "pair"
+        yield Note(
+            "few_pairs",
+            f"There are {_many(sum(found['counts']), what)}, too few or too much alike for the "
+            "duel's Elo, normalized Elo and likelihood, which take scores for normally "
+            "distributed, as fishtest does. The ratings' own intervals do not.",
+        )
     if duel["unpaired_games"]:
         yield Note(
             "unpaired_games",
@@ -132,8 +172,8 @@ def _of_rating(data: EvaluationData, agent: Mapping[str, Any]) -> Iterator[Note]
         side = "at least" if rating["bound"] == "lower" else "at most"
         yield Note(
             "one_sided",
-            f"{label} {did} that could tell: with 95 % its rating is {side} {rating['elo']:.0f}, "
-            "and no more is known.",
+            f"{label} {did} that could tell: its rating is {side} {rating['elo']:z.0f} by the "
+            "likelihood ratio, and no more is known.",
             label,
         )
     if count < _FEW:
@@ -150,7 +190,7 @@ def _of_anchors(data: EvaluationData, agent: Mapping[str, Any], label: str) -> I
         yield Note(
             "anchor_uncertainty",
             f"Most of the interval of {label} is the uncertainty of the {whose} own ratings "
-            f"(±{margin:.0f}, of which its own results give ±{own:.0f}): more games hardly "
+            f"({numerals.percent(1 - (own / margin) ** 2)} of the variance): more games hardly "
             "narrow it.",
             label,
         )
@@ -193,7 +233,7 @@ def _of_conduct(data: EvaluationData, agent: Mapping[str, Any]) -> Iterator[Note
     what = "positions" if data.kind == "positions" else "games"
     if forfeits and played is not None:
         moved = None if clean is None else abs(played["elo"] - clean["elo"])
-        margin = played["margin"]
+        margin = numerals.margin(played)
         is_moved = moved is not None and margin is not None and moved > margin / 2
         if clean is None:
             text = f"All {what} of {label} were forfeits: they tell of rules, and nothing of chess."
@@ -211,6 +251,10 @@ def _of_conduct(data: EvaluationData, agent: Mapping[str, Any]) -> Iterator[Note
             f"What {label} cost is unknown: some of its calls have no price.",
             label,
         )
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _many(count: int, noun: str) -> str:

@@ -37,11 +37,57 @@ def percent(share: float | None, digits: int = 0) -> str:
     return NOTHING if share is None else f"{100 * share:.{digits}f} %"
 
 
+def likelihood(share: float) -> str:
+    """Return how likely something is, which is never certain."""
+    told = f"{100 * share:.1f}"
+    return {"100.0": "> 99.9 %", "0.0": "< 0.1 %"}.get(told, f"{told} %")
+
+
+def ends(rating: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Return the ends of the interval that is shown: the draw-aware one, if there is one."""
+    low, high = rating.get("draw_aware_low"), rating.get("draw_aware_high")
+    return (rating["low"], rating["high"]) if low is None or high is None else (low, high)
+
+
+def margin(rating: Mapping[str, Any]) -> float | None:
+    """Return half of the interval that is shown; None where it is open."""
+    narrow: float | None = rating.get("draw_aware_margin")
+    wide: float | None = rating["margin"]
+    return wide if narrow is None else narrow
+
+
+def rating(found: Mapping[str, Any], sign: bool = False) -> str:
+    """Return a rating with its margin, such as `1028 ± 138`, or `> 1536` if it is a bound.
+
+    It is for terminals, too: `proper_signs` makes it fit for a page.
+    """
+    told = f"{found['elo']:+z.0f}" if sign else f"{found['elo']:z.0f}"
+    half = margin(found)
+    if half is not None:
+        return f"{told} ± {half:.0f}"
+    return f"{'>' if found['bound'] == 'lower' else '<'} {told}"
+
+
+def is_narrowed(report: Mapping[str, Any]) -> bool:
+    """Return whether draws make any interval narrower that is shown."""
+    ratings = (
+        agent["rating"][which]
+        for agent in report["agents"]
+        for which in ("as_played", "without_forfeits")
+    )
+    return any(each is not None and margin(each) != each["margin"] for each in ratings)
+
+
+def interval_kind(report: Mapping[str, Any]) -> str:
+    """Return of which kind the intervals are that are shown."""
+    return "draws taken into account" if is_narrowed(report) else "by the likelihood ratio"
+
+
 def interval(rating: Mapping[str, Any] | None, sign: bool = False) -> str:
     """Return the 95 % interval of a rating, or its one end that is known."""
     if rating is None:
         return NOTHING
-    low, high = rating["low"], rating["high"]
+    low, high = ends(rating)
     if low is not None and high is not None:
         return f"{elo(low, sign)} to {elo(high, sign)}"
     return f"over {elo(low, sign)}" if low is not None else f"under {elo(high, sign)}"

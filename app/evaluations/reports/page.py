@@ -80,12 +80,17 @@ def _header(report: Report) -> Html:
                 paragraph(_KINDS[report["kind"]], "kind"),
                 Html(f"<h1>{escaped(report['name'])}</h1>"),
                 paragraph(" · ".join(facts), "facts"),
-                paragraph(report["detail"], "facts") if report["detail"] else Html(""),
+                _detail(report),
                 paragraph(strength_sections.headline(report), "headline"),
             ]
         )
         + "\n</header>"
     )
+
+
+def _detail(report: Report) -> Html:
+    detail = numerals.proper_signs(report["detail"])
+    return paragraph(detail, "facts") if detail else Html("")
 
 
 def _notes(report: Report) -> Html:

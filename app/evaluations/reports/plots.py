@@ -20,7 +20,7 @@ from app.evaluations.reports.drawing import (
     elo_label,
     styled,
 )
-from app.evaluations.reports.numerals import proper_signs
+from app.evaluations.reports.numerals import interval_kind, proper_signs
 from app.evaluations.suites.solving import solving_chance
 
 _MOST_ANCHORS = 16
@@ -65,15 +65,18 @@ def rating_plot(report: Row) -> Plot | None:
             paper.lying(row, {**anchor, **ends, "bound": None}, MUTED, "D", 4.5)
             paper.row_name(row, anchor["label"], MUTED)
         axes.margins(x=0.08)
+        axes.locator_params(axis="x", nbins=6)  # there is less room beside the names
         return Plot(
             "rating",
             "Rating",
             "Blue: as played. Orange: without forfeits, where there were any. Grey: anchors. Lines "
-            "are 95 % intervals; an arrow means that only a bound is known.",
+            f"are 95 % intervals, those of agents {interval_kind(report)}; an arrow means that "
+            "only a bound is known.",
             paper.svg(
                 "Ratings with 95 % intervals",
                 "; ".join(
-                    f"{each['label']}: {each['rating']['as_played']['text']}" for each in agents
+                    f"{each['label']}: {proper_signs(each['rating']['as_played']['text'])}"
+                    for each in agents
                 ),
             ),
         )
@@ -110,6 +113,7 @@ def score_plot(report: Row) -> Plot | None:
             f"({row['elo']:.0f}), expected {_percent(row['expected_share'])}"
             for agent in agents
             for row in agent["by_opponent"]
+            if row["elo"] is not None
         )
         return Plot(
             "score",
@@ -144,15 +148,16 @@ def sprt_plot(report: Row) -> Plot | None:
         ends = [test["lower_bound"], test["upper_bound"], *(each["llr"] for each in course)]
         room = 0.14 * (max(ends) - min(ends))
         axes.set_ylim(min(ends) - room, max(ends) + room)
+        paper.whole_numbers()
         axes.set_xlabel("complete pairs")
         axes.set_ylabel("log-likelihood ratio")
-        bounds = " against ".join(f"{bound:g}" for bound in test["bounds"])
+        bounds = proper_signs(" against ".join(f"{bound:g}" for bound in test["bounds"]))
         return Plot(
             "sprt",
             "Course of the test",
             f"The log-likelihood ratio of {bounds} Elo ({test['model']}) after each pair. The test "
             "is decided where it leaves the band.",
-            paper.svg("Log-likelihood ratio over pairs of games", test["text"]),
+            paper.svg("Log-likelihood ratio over pairs of games", proper_signs(test["text"])),
         )
 
 
@@ -218,6 +223,7 @@ def margin_plot(report: Row) -> Plot | None:
             ends.append(goal)
         axes.set_xlim(left=0)
         paper.log_axis("y", min(ends) / 1.25, max(ends) * 1.25)
+        paper.whole_numbers()
         axes.set_xlabel("games")
         axes.set_ylabel("margin, ± Elo")
         told = (

@@ -10,7 +10,8 @@ from app.evaluations.analysis.quality import summarise
 from app.evaluations.games import EvaluationData, PlayedGame
 from app.evaluations.pool_ratings import anchor_estimate
 from app.evaluations.ratings import Estimate, estimate
-from app.evaluations.reports.conduct import legality, per_move, record_of, usage
+from app.evaluations.reports import numerals
+from app.evaluations.reports.conduct import legality, per_move, record_of, spent, usage
 from app.evaluations.reports.controls import controls
 from app.evaluations.reports.duel import duel
 from app.evaluations.reports.notes import notes
@@ -38,7 +39,7 @@ def build_report(data: EvaluationData) -> dict[str, Any]:
         [answer for answer in data.answers if answer.answer is not None],
     )
     agents = [_agent(data, label, strengths, chess) for label in data.agents]
-    the_duel = duel(data) if data.kind == "duel" else None
+    the_duel = duel(data, strengths) if data.kind == "duel" else None
     return {
         "kibitz_report": FORMAT,
         "id": data.id,
@@ -52,6 +53,7 @@ def build_report(data: EvaluationData) -> dict[str, Any]:
         "reference": strengths.reference,
         "white_advantage": data.white_advantage,
         "counts": _counts(data),
+        "spent": spent(data),
         "anchors": [
             {"label": anchor.label, "elo": anchor.elo, "se": anchor.se} for anchor in data.anchors
         ],
@@ -95,7 +97,8 @@ def _agent(
 def _rating(own: Estimate | None, is_reference: bool) -> dict[str, Any] | None:
     if own is None:
         return None
-    return {**own.to_json(), "text": "0 (reference)" if is_reference else str(own)}
+    told = own.to_json()
+    return {**told, "text": "0 (reference)" if is_reference else numerals.rating(told)}
 
 
 def _forfeits(data: EvaluationData, label: str) -> int:
@@ -109,7 +112,7 @@ def _counts(data: EvaluationData) -> dict[str, int]:
     return {
         "games": len(data.games),
         "answers": len(data.answers),
-        "void_games": data.void_games,
+        "void_games": len(data.void_games),
         "forfeits": sum(game.is_forfeit for game in data.games),
         "plies": sum(game.plies for game in data.games),
         "analysed": sum(match_id in data.analyses for match_id in match_ids),
@@ -183,6 +186,8 @@ def _rating_against_cost(data: EvaluationData, strengths: Strengths) -> list[dic
                 "elo": None if own is None else own.elo,
                 "low": None if own is None else own.low,
                 "high": None if own is None else own.high,
+                "draw_aware_low": None if own is None else own.draw_aware_low,
+                "draw_aware_high": None if own is None else own.draw_aware_high,
                 "bound": None if own is None else own.bound,
                 "cost_usd_per_move": taken["cost_usd"],
                 "tokens_per_move": taken["tokens"],

@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import Connection
 
 from app.errors import AppError
+from app.evaluations.manifest import program_of
 from app.evaluations.reports.gathering import Gathered, gather, understood
 from app.evaluations.reports.leaderboard import Leaderboard, leaderboard
 from app.evaluations.reports.measured import EvaluationResults, results_of
@@ -91,6 +92,6 @@ def identities_of(manifest: Mapping[str, Any]) -> dict[str, str]:
 def _identity(player: Mapping[str, Any], digests: Mapping[str, Any]) -> str:
     how = {key: value for key, value in player.items() if key not in _OTHER_KEYS}
     how["models"] = sorted(player.get("models", ()))
-    how["engine"] = digests.get(player["name"])
+    how["engine"] = digests.get(program_of(player["name"]))
     text = json.dumps(how, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]

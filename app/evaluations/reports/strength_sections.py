@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from app.evaluations.reports import numerals
+from app.evaluations.reports.duel import are_alike
 from app.evaluations.reports.markup import (
     Column,
     Html,
@@ -27,12 +28,14 @@ def ratings(report: Row) -> Html:
         _AGENT,
         Column("Rating"),
         Column("95 % interval"),
-        Column("± with draws"),
         Column("Without forfeits"),
         Column("Forfeits"),
         Column("Positions" if report["kind"] == "positions" else "Games"),
         Column("Score"),
     ]
+    is_narrowed = numerals.is_narrowed(report)
+    if is_narrowed:
+        columns.append(Column("± by the likelihood ratio"))
     rows = []
     for agent in report["agents"]:
         rating = agent["rating"]
@@ -43,14 +46,15 @@ def ratings(report: Row) -> Html:
                 agent["label"],
                 _rating(played),
                 numerals.interval(played),
-                _margin(played),
                 _rating(chess),
                 str(rating["forfeits"]),
                 str(score["games"] if agent["positions"] is None else score["answers"]),
                 numerals.percent(score["share"], 1),
+                *([_wide_margin(played)] if is_narrowed else []),
             ]
         )
-    return table(f"Ratings, {_scale(report)}", columns, rows)
+    kind = f"± and intervals are of 95 %, {numerals.interval_kind(report)}"
+    return table(f"Ratings, {_scale(report)}; {kind}", columns, rows)
 
 
 def controls(report: Row) -> Html:
@@ -97,9 +101,7 @@ def duel(report: Row) -> Html:
             name,
             " · ".join(str(count) for count in the_duel[key]["counts"]),
             numerals.percent(the_duel[key]["score"], 1),
-            _with_margin(the_duel[key]["elo"], the_duel[key]["elo_margin"]),
-            _with_margin(the_duel[key]["nelo"], the_duel[key]["nelo_margin"]),
-            numerals.percent(the_duel[key]["los"], 1),
+            *_statistics(the_duel[key]),
         ]
         for key, name in names
         if the_duel[key] is not None
@@ -107,7 +109,8 @@ def duel(report: Row) -> Html:
     caption = f"{the_duel['first']} against {the_duel['second']}, as the first one sees it"
     test = the_duel["sprt"]
     verdict = Html("") if test is None else paragraph(numerals.proper_signs(test["text"]))
-    return joined([verdict, table(caption, columns, rows)])
+    said = paragraph(numerals.proper_signs(the_duel["text"]))
+    return joined([verdict, said, table(caption, columns, rows)])
 
 
 def crosstable(report: Row) -> Html:
@@ -152,7 +155,9 @@ def positions(report: Row) -> Html:
             continue
         rows.append(_solved(agent["label"], "all", found))
         rows += [
-            _solved(agent["label"], f"{band['from']} to {band['to']}", band)
+            _solved(
+                agent["label"], f"{numerals.elo(band['from'])} to {numerals.elo(band['to'])}", band
+            )
             for band in found["bands"]
         ]
     return table("Positions solved, in all and by difficulty in Elo", columns, rows)
@@ -170,7 +175,8 @@ def headline(report: Row) -> str:
     ]
     if not told:
         return "Nothing is known yet."
-    return f"{', '.join(told)} ({_scale(report)}; ± is half the 95 % interval)."
+    kind = numerals.interval_kind(report)
+    return f"{', '.join(told)} ({_scale(report)}; ± is half the 95 % interval, {kind})."
 
 
 def _by_opponent(report: Row) -> Html:
@@ -276,10 +282,21 @@ def _rating(rating: Row | None) -> str:
     return numerals.NOTHING if rating is None else numerals.proper_signs(rating["text"])
 
 
-def _margin(rating: Row | None) -> str:
-    if rating is None or rating["draw_aware_margin"] is None:
+def _wide_margin(rating: Row | None) -> str:
+    if rating is None or rating["margin"] is None:
         return numerals.NOTHING
-    return f"± {rating['draw_aware_margin']:.0f}"
+    return f"± {rating['margin']:.0f}"
+
+
+def _statistics(found: Row) -> list[str]:
+    """Return Elo, normalized Elo and likelihood; nothing where results do not vary."""
+    if are_alike(found["counts"]):
+        return [numerals.NOTHING] * 3
+    return [
+        _with_margin(found["elo"], found["elo_margin"]),
+        _with_margin(found["nelo"], found["nelo_margin"]),
+        numerals.likelihood(found["los"]),
+    ]
 
 
 def _difference(difference: Row) -> str:

@@ -1,6 +1,7 @@
 """What the service of evaluations tells: manifests, reports, answers, analyses, and refusals."""
 
 import json
+from decimal import Decimal
 
 import pytest
 from structlog.testing import capture_logs
@@ -9,9 +10,14 @@ from agents.player import Decision
 from app.evaluations.errors import TooManyEvaluations, UnplayablePlan
 from app.evaluations.plan import read_plan
 from app.matches.errors import KeyReused
+from app.matches.openings import OPENINGS, Opening
+from app.services import make_catalogue
+from app.settings import Settings
 from engine import Color, Termination, read_games
 from tests.support.evaluating import QUICK, evaluating, hurry
+from tests.support.model_server import Hangs, ModelServer
 from tests.support.players import RESIGNS, ScriptedPlayer
+from tests.support.team_matches import GOOD, MODEL, PROVIDER, solo
 
 pytestmark = pytest.mark.asyncio
 
@@ -59,6 +65,102 @@ async def test_positions_are_asked_and_judged(database_url, tmp_path):
         assert (refused.answer, refused.is_right, refused.side.unreadable) == (None, False, 2)
         report = await play.evaluations.report(evaluation_id)
         assert json.loads(json.dumps(report, allow_nan=False)) == report
+        legality = report["agents"][1]["legality"]
+        assert (legality["plies"], legality["turns"]) == (0, 2)
+        assert legality["unreadable_per_1000"] == 2000
+        # A match of one ply has no result, unless its ply mates.
+        asked = list(read_games(await play.evaluations.pgn(evaluation_id)))
+        assert [game.result for game in asked] == ["1-0", "*", "0-1", "*"]
+
+
+async def test_an_answer_that_does_not_mate_has_no_result(database_url, tmp_path):
+    async with evaluating(database_url, tmp_path) as play:
+        evaluation_id = await play.start(kind="positions", agents=["strong"], positions=[MATE])
+        await play.finished(evaluation_id)
+        (game,) = read_games(await play.evaluations.pgn(evaluation_id))
+        assert (len(game.plies), game.result) == (1, "*")
+        assert (game.tags["White"], game.tags["Black"]) == ("strong", "nobody")
+
+
+async def test_players_of_a_pgn_are_told_apart_by_their_limits(database_url, tmp_path):
+    async with evaluating(database_url, tmp_path) as play:
+        agents = [{"name": "classical", "nodes": nodes} for nodes in (100, 400)]
+        plan = {**DUEL, "name": "depth", "agents": agents, "match": {"max_plies": 2}}
+        evaluation_id = await play.start(**plan)
+        await play.finished(evaluation_id)
+        games = list(read_games(await play.evaluations.pgn(evaluation_id)))
+        labels = ["classical at 100 nodes", "classical at 400 nodes"]
+        assert [game.tags["White"] for game in games] == labels
+        assert [game.tags["Black"] for game in games] == labels[::-1]
+        assert {game.tags["Event"] for game in games} == {"depth"}
+        assert [game.tags["Round"] for game in games] == ["1", "2"]
+        played = await play.games(evaluation_id)
+        assert [game.tags["MatchId"] for game in games] == [each.match_id for each in played]
+
+
+# --- money ---
+
+ASKING = {**DUEL, "agents": ["team:one", "random"]}
+
+
+def with_models(server, database_url, tmp_path):
+    folder = tmp_path / "teams"
+    folder.mkdir()
+    (folder / "one.toml").write_text(solo())
+    values = {
+        "model": MODEL,
+        "teams_folder": folder,
+        "providers": {PROVIDER: {"base_url": server.base_url}},
+        "data_folder": tmp_path,
+        "prices": {MODEL: {"input": 1, "output": 10}},
+    }
+    catalogue = make_catalogue(Settings(**values))
+    return evaluating(database_url, tmp_path, catalogue=catalogue, **values)
+
+
+async def test_what_games_took_that_do_not_count_is_told(database_url, tmp_path):
+    """The first game has two calls; the second is broken off while its second call hangs."""
+    async with (
+        ModelServer([GOOD, GOOD, GOOD, Hangs()]) as server,
+        with_models(server, database_url, tmp_path) as play,
+    ):
+        evaluation_id = await play.start(**ASKING, match={"max_plies": 4}, concurrency=1)
+        await server.received(4)
+        await play.evaluations.cancel(evaluation_id)
+        report = await play.evaluations.report(evaluation_id)
+        games = await play.games(evaluation_id)
+        assert [game.status for game in games] == ["scored", "void"]
+        counted, spent = report["agents"][0]["usage"], report["spent"]
+        assert counted["calls"] == 2
+        assert spent["void"]["calls"] >= 1
+        for unit in ("calls", "tokens"):
+            assert spent[unit] == counted[unit] + spent["void"][unit]
+        costs = [Decimal(each["cost_usd"]) for each in (spent, counted, spent["void"])]
+        assert costs[0] == costs[1] + costs[2]
+        assert costs[2] > 0
+        (note,) = (note for note in report["notes"] if note["code"] == "broken_off")
+        assert "1 game was broken off as the evaluation was cancelled" in note["text"]
+
+
+async def test_a_game_that_the_budget_broke_off_is_no_fault(database_url, tmp_path, monkeypatch):
+    monkeypatch.setattr("app.evaluations.costs.MOVES", 5)
+    async with ModelServer(GOOD) as server, with_models(server, database_url, tmp_path) as play:
+        # Twice as long as a game is thought to be.
+        plan = {**ASKING, "match": {"max_plies": 20}, "budget": {"calls": 6}}
+        evaluation_id = await play.start(**plan)
+        record = await play.finished(evaluation_id)
+        report = await play.evaluations.report(evaluation_id)
+        assert report["counts"]["void_games"] == 1
+        spent = report["spent"]
+        void = spent.pop("void")
+        assert void == spent
+        assert spent["calls"] == 6
+        told = json.loads(record.progress)["spent"]
+        assert (told["calls"], told["tokens"]) == (spent["calls"], spent["tokens"])
+        assert Decimal(told["cost_usd"]) == Decimal(spent["cost_usd"]) > 0
+        assert "void_games" not in [note["code"] for note in report["notes"]]
+        (note,) = (note for note in report["notes"] if note["code"] == "broken_off")
+        assert note["text"] == "1 game was broken off since the budget was spent, and not scored."
 
 
 async def test_games_are_told_with_all_that_happened_in_them(database_url, tmp_path):
@@ -164,7 +266,28 @@ async def test_a_manifest_tells_what_it_was_made_with(database_url, tmp_path):
         ]
         assert manifest["anchors"][0]["elo"] < 500
         assert manifest["plan_digest"].startswith("sha256:")
+        assert manifest["openings"] == {"source": "none"}
         await play.evaluations.cancel(started.record.id)
+
+
+async def test_a_manifest_tells_openings_by_their_digest(database_url, tmp_path, monkeypatch):
+    async with evaluating(database_url, tmp_path) as play:
+
+        async def openings(how):
+            plan = read_plan({**DUEL, "openings": how})
+            started = await play.evaluations.create(plan, client="test")
+            await play.evaluations.cancel(started.record.id)
+            return json.loads(started.record.manifest)["openings"]
+
+        table = await openings("table")
+        assert (table["source"], table["lines"]) == ("table", len(OPENINGS))
+        assert table["digest"].startswith("sha256:")
+        assert await openings("table") == table
+        other = (*OPENINGS[:-1], Opening("Grob", "A00", ("g4", "d5")))
+        monkeypatch.setattr("app.evaluations.manifest.OPENINGS", other)
+        assert (await openings("table"))["digest"] != table["digest"]
+        made = {"source": "balanced", "plies": 6, "window": 30, "nodes": 200}
+        assert await openings(made) == made
 
 
 async def test_the_same_request_starts_one_evaluation(database_url, tmp_path):

@@ -88,6 +88,7 @@ WRONG = [
     ({}, "", "kind"),
     ({"kind": "tournament", "agents": ["random"]}, "", "tournament"),
     ({"kind": "ladder"}, "agents", "required"),
+    ({"kind": "ladder", "agent": ["random"]}, "agent", "not permitted (and 1 more)"),
     ({**LADDER, "agents": []}, "agents", "at least 1"),
     ({**LADDER, "agents": ["random"] * 2}, "", "same name"),
     ({**LADDER, "agents": ["human"]}, "", "human"),

@@ -1,5 +1,6 @@
 """Plots: which there are, that they are whole and quiet, and that names do no harm."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,9 +16,11 @@ from app.evaluations.games import SideRecord
 from app.evaluations.reports.palette import DARK, LIGHT
 from app.evaluations.reports.plots import plots_of
 from app.evaluations.reports.report import build_report
+from engine import Termination
 from tests.support.evaluation_data import (
     EVERY_KIND,
     HOSTILE,
+    duel,
     evaluation,
     games_of,
     ladder,
@@ -210,6 +213,41 @@ def test_bounds_are_drawn_as_arrows():
     won = drawn(evaluation(games=games_of("a", "y", 9), anchors=(Anchor("y", 1000.0),)))
     assert "> 1" in ElementTree.fromstring(won["rating"].svg).find(f"{SVG}desc").text
     assert "stroke-dasharray" in won["rating"].svg
+
+
+def test_a_rating_is_drawn_with_the_interval_that_is_printed():
+    data = evaluation(games=games_of("a", "y", 5, 10, 5), anchors=(Anchor("y", 1000.0),))
+    report = build_report(data)
+    rating = report["agents"][0]["rating"]["as_played"]
+    narrow = (rating["draw_aware_low"], rating["draw_aware_high"])
+    assert narrow != (rating["low"], rating["high"])
+    moved = json.loads(json.dumps(report))
+    told = moved["agents"][0]["rating"]
+    for each in (told["as_played"], told["without_forfeits"], moved["rating_against_cost"][0]):
+        each["low"], each["high"] = narrow
+    before, after = ({plot.key: plot for plot in plots_of(each)} for each in (report, moved))
+    for key in ("rating", "cost"):
+        assert before[key].svg == after[key].svg
+        assert "draws taken into account" in before[key].caption
+    assert rating["text"] == f"1000 ± {rating['draw_aware_margin']:.0f}"
+    described = ElementTree.fromstring(before["rating"].svg).find(f"{SVG}desc").text
+    assert described.replace("\xa0", " ") == f"a: {rating['text']}"
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 5, 60])
+def test_pairs_come_in_whole_numbers(pairs):
+    ticks = texts(drawn(duel(pairs=pairs))["sprt"])
+    across = ticks[: ticks.index("complete pairs")]
+    assert "1" in across or pairs > 9
+    assert not any("." in tick for tick in across)
+
+
+def test_who_forfeits_on_the_first_turn_is_in_the_plot_of_legality():
+    side = SideRecord(illegal=4)
+    games = games_of("a", "y", 0, 0, 4, white_side=side, termination=Termination.RULES_INFRACTION)
+    plot = drawn(evaluation(games=games, anchors=(Anchor("y", 1000.0),)))["legality"]
+    described = ElementTree.fromstring(plot.svg).find(f"{SVG}desc").text
+    assert described == "a: 4000.0 illegal and 0.0 unreadable"
 
 
 def test_positions_are_drawn_by_difficulty():

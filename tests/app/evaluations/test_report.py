@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from agents.models.budget import Spending
+from app.cli.evaluation_texts import print_summary
 from app.evaluations.adaptive import Anchor
 from app.evaluations.analysis.game_analysis import GameAnalysis
-from app.evaluations.bradley_terry import rate
-from app.evaluations.games import SideRecord, SprtSettings
+from app.evaluations.bradley_terry import Tally, rate
+from app.evaluations.games import SideRecord, SprtSettings, VoidCause, VoidGame
 from app.evaluations.pool_ratings import rate_pool, tallies_of
+from app.evaluations.ratings import AnchorResult, estimate
 from app.evaluations.reports import notes
 from app.evaluations.reports.leaderboard import leaderboard
 from app.evaluations.reports.measured import results_of
@@ -69,11 +72,22 @@ def test_a_ladder_is_rated_as_the_published_example():
     assert rating["elo"] == pytest.approx(1028.276, abs=5e-4)
     assert rating["low"] == pytest.approx(890.59, abs=5e-3)
     assert rating["high"] == pytest.approx(1167.54, abs=5e-3)
-    assert rating["text"] == "1028 ± 138"
+    assert rating["margin"] == pytest.approx((1167.54 - 890.59) / 2, abs=5e-3)
     assert agent["rating"]["without_forfeits"] == rating
     assert agent["score"]["points"] == 16
     # At the likeliest rating as much is expected as was scored.
     assert agent["score"]["expected"] == pytest.approx(16)
+
+
+def test_the_interval_that_is_printed_is_the_one_by_which_a_ladder_stops():
+    report = reported(evaluation(games=example_games(), anchors=EXAMPLE_ANCHORS))
+    rating = report["agents"][0]["rating"]["as_played"]
+    assert rating["text"] == f"1028 ± {rating['draw_aware_margin']:.0f}" != "1028 ± 138"
+    row = report["rating_against_cost"][0]
+    for name in ("low", "high", "draw_aware_low", "draw_aware_high"):
+        assert row[name] == rating[name] is not None
+    pooled = reported(evaluation("pool", games=example_games(), anchors=EXAMPLE_ANCHORS))
+    assert pooled["agents"][0]["rating"]["as_played"]["text"] == "1028 ± 138"
 
 
 def test_scores_stand_beside_what_is_expected():
@@ -192,10 +206,58 @@ def test_a_score_that_does_not_fit_one_rating_is_noted():
     assert "misfit" not in codes(reported(evaluation(games=even, anchors=anchors)))
 
 
+FAULT, AGAIN = VoidGame(is_replayed=False), VoidGame()
+BUDGET = VoidGame(VoidCause.BUDGET, is_replayed=False)
+CANCELLED = VoidGame(VoidCause.CANCELLED, is_replayed=False)
+LOST = "lost to faults of the infrastructure, and not scored"
+
+
+@pytest.mark.parametrize(
+    ("void", "is_over", "texts"),
+    [
+        ([AGAIN], True, [f"1 game was {LOST}; it was played again."]),
+        ([AGAIN] * 2, False, [f"2 games were {LOST}; they were played again."]),
+        ([FAULT], False, [f"1 game was {LOST}; it will be played again."]),
+        ([AGAIN, FAULT], False, [f"2 games were {LOST}; 1 of them will be played again."]),
+        ([FAULT] * 2, True, [f"2 games were {LOST}; they were not played again."]),
+        (
+            [AGAIN, BUDGET, BUDGET],
+            True,
+            [
+                f"1 game was {LOST}; it was played again.",
+                "2 games were broken off since the budget was spent, and not scored.",
+            ],
+        ),
+        (
+            [replace(BUDGET, is_replayed=True)],
+            True,
+            [
+                "1 game was broken off since the budget was spent, and not scored; it was played "
+                "again."
+            ],
+        ),
+        (
+            [CANCELLED],
+            True,
+            ["1 game was broken off as the evaluation was cancelled, and not scored."],
+        ),
+    ],
+)
+@pytest.mark.parametrize("games", [[], [game(1, "a", "y")]])
+def test_games_that_do_not_count_are_told_with_their_causes(void, is_over, texts, games):
+    data = evaluation(games=games, anchors=EXAMPLE_ANCHORS, void_games=tuple(void))
+    if not is_over:
+        data = replace(data, ended_at=None)
+    report = reported(data)
+    told = [note for note in report["notes"] if note["code"] in ("void_games", "broken_off")]
+    assert [note["text"] for note in told] == texts
+    assert report["counts"]["void_games"] == len(void)
+
+
 def test_notes_tell_of_the_whole_evaluation():
     data = ladder(analysed=0.5, ended_at=None, status="running", plan={"adaptive": True})
     assert codes(reported(data))[:4] == ["unfinished", "void_games", "not_analysed", "adaptive"]
-    quiet = ladder(analysed=1.0, void_games=0, plan={"adaptive": False})
+    quiet = ladder(analysed=1.0, void_games=(), plan={"adaptive": False})
     assert not {"unfinished", "void_games", "not_analysed", "adaptive"} & set(
         codes(reported(quiet))
     )
@@ -250,6 +312,62 @@ def test_a_duel_of_pairs_has_the_published_statistics(model, llr):
     assert report["duel"]["course"][-1]["llr"] == pytest.approx(llr, abs=5e-7)
     assert len(report["duel"]["course"]) == 50
     assert "is open" in report["duel"]["sprt"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said", "is_doubtful"),
+    [
+        ([(1, 1)] * 2, "> +158 Elo; all results are the same, so no likelihood can be told.", True),
+        ([(0, 0)] * 2, "< -158 Elo; all results are the same, so no likelihood can be told.", True),
+        (
+            [(0.5, 0.5)],
+            "+0 ± 433 Elo; all results are the same, so no likelihood can be told.",
+            True,
+        ),
+        (
+            [(0.5, 0.5)] * 100,
+            "+0 ± 7 Elo; all results are the same, so no likelihood can be told.",
+            True,
+        ),
+        (PAIRS, "+49 ± 50 Elo; it is the stronger one with a likelihood of 97.6 %.", False),
+        (
+            [(1, 1)] * 40 + [(1, 0)] * 10,
+            "+382 ± 119 Elo; it is the stronger one with a likelihood of > 99.9 %.",
+            False,
+        ),
+        (
+            [(0, 0)] * 40 + [(1, 0)] * 10,
+            "-382 ± 119 Elo; it is the stronger one with a likelihood of < 0.1 %.",
+            False,
+        ),
+        # A hair's breadth below 0 is written without a sign of it.
+        (
+            [(1, 0.5), (0.5, 0)] * 200 + [(0.5, 0)],
+            "+0 ± 17 Elo; it is the stronger one with a likelihood of 48.0 %.",
+            False,
+        ),
+        (PAIRS[20:34], None, True),
+        ([(1, 1)] * 46 + [(1, 0)] * 4, None, True),
+    ],
+)
+def test_a_duel_says_no_more_than_its_results_do(pairs, said, is_doubtful):
+    report = reported(evaluation("duel", ("a", "b"), paired(pairs)))
+    if said is not None:
+        assert report["duel"]["text"] == f"a against b: {said}"
+    assert ("few_pairs" in codes(report)) is is_doubtful
+
+
+def test_a_duel_without_pairs_is_told_by_its_games():
+    few = reported(evaluation("duel", ("a", "b"), games_of("a", "b", 10, 10, 9, pair=None)))
+    assert "29 games, too few" in next(
+        note["text"] for note in few["notes"] if note["code"] == "few_pairs"
+    )
+    enough = reported(evaluation("duel", ("a", "b"), games_of("a", "b", 10, 10, 10, pair=None)))
+    assert "few_pairs" not in codes(enough)
+    assert enough["duel"]["text"].startswith("a against b: +0 ± ")
+    nothing = reported(evaluation("duel", ("a", "b")))
+    assert nothing["duel"]["text"] == "a against b: nothing is known yet."
+    assert "few_pairs" not in codes(nothing)
 
 
 def test_in_a_duel_each_is_rated_by_the_other():
@@ -336,37 +454,127 @@ def test_a_crosstable_tells_who_scored_what_against_whom():
 
 
 def test_anchors_errors_widen_the_intervals_of_a_pool():
-    """By how much a rating follows an anchor's is checked by moving the anchor a little."""
+    """By about as much as the rating would move with the anchors'."""
     data = pool(anchors=ANCHORS[2:5])
     tallies = tallies_of((g.white, g.black, g.score_of(g.white)) for g in data.games)
-    found = rate_pool(tallies, data.anchors)
     elos = {anchor.label: anchor.elo for anchor in data.anchors}
-    plain = rate(tallies, elos)
-    for anchor in data.anchors:
-        moved = rate(tallies, {**elos, anchor.label: anchor.elo + 0.01})
-        for label in ("team:default", "solo:default", "classical"):
-            slope = (moved[label].elo - plain[label].elo) / 0.01
-            assert found.leanings[label].get(anchor.label, 0.0) == pytest.approx(slope, abs=2e-3)
-    label = "team:default"
-    shares = found.leanings[label]
-    assert sum(shares.values()) == pytest.approx(1)
-    error = math.hypot(*(shares[each.label] * each.se for each in data.anchors))
-    own, wide = plain[label], found.estimates[label]
+    plain, label = rate(tallies, elos), "team:default"
+    own, wide = plain[label], rate_pool(tallies, data.anchors).estimates[label]
+    moved = [
+        rate(tallies, {**elos, anchor.label: anchor.elo + 0.1})[label].elo - own.elo
+        for anchor in data.anchors
+    ]
+    assert sum(moved) == pytest.approx(0.1, abs=1e-4)
+    error = math.hypot(*(10 * by * each.se for by, each in zip(moved, data.anchors, strict=True)))
     assert wide.elo == own.elo
-    assert wide.high - wide.elo == pytest.approx(math.hypot(own.high - own.elo, 1.96 * error))
-    assert wide.elo - wide.low == pytest.approx(math.hypot(own.elo - own.low, 1.96 * error))
+    assert wide.high - wide.low == pytest.approx(
+        2 * math.hypot((own.high - own.low) / 2, 1.96 * error), rel=0.02
+    )
     # Where players are at their likeliest ratings, this is the inverse of the information.
     assert wide.standard_error == pytest.approx((own.high - own.low) / 2 / 1.96, rel=0.05)
 
 
-def test_a_bound_of_a_pool_moves_with_its_anchor():
-    sure, unsure = (
-        rate_pool(tallies_of([("a", "y", 1.0)] * 10), [Anchor("y", 1200.0, se)]).estimates["a"]
-        for se in (0.0, 50.0)
+def test_whoever_met_anchors_only_is_rated_the_same_in_a_pool():
+    counts = {"x": (7, 1, 2), "y": (5, 2, 3), "z": (2, 1, 7)}
+    anchors = [Anchor("x", 800.0, 50.0), Anchor("y", 1000.0, 20.0), Anchor("z", 1200.0, 80.0)]
+    inside = rate_pool([Tally("a", label, *wdl) for label, wdl in counts.items()], anchors)
+    alone = estimate(AnchorResult(each.elo, *counts[each.label], each.se) for each in anchors)
+    for name in ("elo", "low", "high", "standard_error"):
+        found = getattr(inside.estimates["a"], name)
+        assert found == pytest.approx(getattr(alone, name), abs=1e-5)
+
+
+def test_an_interval_of_a_pool_holds_its_rating_though_anchors_contradict_each_other():
+    anchors = [Anchor("y", 1000.0), Anchor("z", 1400.0, 200.0)]
+    found = rate_pool([Tally("a", label, 50, 0, 50) for label in "yz"], anchors).estimates["a"]
+    assert found.elo == found.high == pytest.approx(1200)
+    assert found.low < 1000
+
+
+@pytest.mark.parametrize("se", [0.0, 50.0, 300.0])
+@pytest.mark.parametrize("wins", [10, 0])
+def test_a_bound_of_a_pool_is_that_of_a_ladder(wins, se):
+    inside = rate_pool([Tally("a", "y", wins, 0, 10 - wins)], [Anchor("y", 1200.0, se)])
+    alone = estimate([AnchorResult(1200.0, wins, 0, 10 - wins, se)])
+    found = inside.estimates["a"]
+    assert (found.bound, found.elo) == (alone.bound, pytest.approx(alone.elo, abs=1e-5))
+    assert (found.low, found.high) == (pytest.approx(alone.low), pytest.approx(alone.high))
+
+
+def test_pairings_without_games_link_nobody():
+    tallies = [Tally("a", "y", 5, 0, 5), Tally("b", "a"), Tally("a", "c"), Tally("b", "c", 3, 0, 1)]
+    found = rate_pool(tallies, [Anchor("y", 1000.0)]).estimates
+    assert found["a"].elo == pytest.approx(1000)
+    assert found["b"] is found["c"] is None
+
+
+# --- differences in a pool ---
+
+
+def pooled(*tallies, anchors=EXAMPLE_ANCHORS[1:2]):
+    """Return the difference of a team and its control in a pool with anchors."""
+    games = []
+    for each in tallies:
+        games += games_of(*each, first=len(games) + 1)
+    return control_of(evaluation("pool", ("team:x", "solo:x"), games, anchors=anchors))
+
+
+def test_a_difference_is_no_wider_for_what_both_ratings_have_in_common():
+    row = pooled(
+        ("team:x", "solo:x", 20, 0, 20), ("team:x", "y", 20, 0, 20), ("solo:x", "y", 20, 0, 20)
     )
-    assert sure.low == pytest.approx(1535.6, abs=0.05)
-    assert sure.low - unsure.low == pytest.approx(1.645 * 50, abs=0.1)
-    assert (unsure.elo, unsure.bound, unsure.high) == (unsure.low, "lower", None)
+    # 1 / (k √15): the information is 10 k² for each pairing
+    error = 400 / math.log(10) / math.sqrt(15)
+    assert row["difference"]["high"] == pytest.approx(1.96 * error, rel=0.01)
+    assert row["difference"]["text"] == "+0 ± 88"
+
+
+def test_games_against_each_other_tell_a_difference_however_few_tell_the_ratings():
+    row = pooled(("team:x", "solo:x", 540, 0, 460), ("team:x", "y", 5, 0, 5))
+    alone = control_of(
+        evaluation("duel", ("team:x", "solo:x"), games_of("team:x", "solo:x", 540, 0, 460))
+    )
+    for name in ("elo", "low", "high"):
+        assert row["difference"][name] == pytest.approx(alone["difference"][name], abs=1e-4)
+    assert row["difference"]["text"] == "+28 ± 22"
+    assert "better than its control" in row["text"]
+
+
+def test_an_anchors_error_counts_in_a_pool_as_far_as_one_leans_on_it_more():
+    both = (("team:x", "y", 20, 0, 20), ("solo:x", "y", 20, 0, 20))
+    sure, unsure = (
+        pooled(*both, anchors=(Anchor("y", 1000.0, se),))["difference"] for se in (0.0, 80.0)
+    )
+    assert unsure["high"] == pytest.approx(sure["high"], abs=1e-4)
+    apart = (("team:x", "y", 20, 0, 20), ("solo:x", "z", 20, 0, 20))
+    anchors = tuple(Anchor(name, 1000.0, 60.0) for name in ("y", "z"))
+    own = pooled(*apart, anchors=anchors)["difference"]
+    assert own["elo"] == pytest.approx(0, abs=1e-6)
+    assert own["high"] == pytest.approx(
+        math.hypot(sure["high"], 1.96 * 60 * math.sqrt(2)), rel=0.01
+    )
+    assert own["low"] == pytest.approx(-own["high"], abs=1e-3)
+
+
+@pytest.mark.parametrize("se", [0.0, 60.0])
+def test_a_difference_in_a_pool_may_be_a_bound_or_unknown(se):
+    anchors = (Anchor("y", 1000.0, se),)
+    row = pooled(("team:x", "y", 10), ("solo:x", "y", 5, 0, 5), anchors=anchors)
+    assert (row["difference"]["bound"], row["difference"]["high"]) == ("lower", None)
+    assert 250 < row["difference"]["low"] < 335.6  # the control may be better than even
+    assert "better than its control" in row["text"]
+    turned = pooled(("solo:x", "y", 10), ("team:x", "y", 5, 0, 5), anchors=anchors)
+    assert turned["difference"]["bound"] == "upper"
+    assert turned["difference"]["high"] == pytest.approx(-row["difference"]["low"], abs=1e-4)
+    both = pooled(("team:x", "y", 10), ("solo:x", "y", 10), anchors=anchors)
+    assert both["difference"] is None
+    assert "do not tell yet" in both["text"]
+    assert pooled(("team:x", "y", 10), anchors=anchors)["difference"] is None
+
+
+def test_who_met_each_other_only_differ_though_no_anchor_tells_their_ratings():
+    row = pooled(("team:x", "solo:x", 30, 0, 10))
+    assert row["difference"]["elo"] == pytest.approx(400 * math.log10(3), abs=1e-4)
 
 
 # --- positions ---
@@ -421,7 +629,8 @@ def test_a_position_without_an_answer_is_a_forfeit():
     assert agent["rating"]["as_played"]["games"] == 3
     assert agent["rating"]["without_forfeits"]["games"] == 2
     assert agent["legality"]["forfeits"]["no_answer"] == 1
-    assert agent["legality"]["illegal_per_1000"] == 2000
+    assert (agent["legality"]["plies"], agent["legality"]["turns"]) == (2, 3)
+    assert agent["legality"]["illegal_per_1000"] == pytest.approx(4000 / 3)
 
 
 # --- controls ---
@@ -461,7 +670,6 @@ def test_the_error_of_an_anchor_that_both_met_cancels_out():
     sure = control_of(two_against(Anchor("y", 1000.0)))["difference"]
     unsure = control_of(two_against(Anchor("y", 1000.0, 80.0)))["difference"]
     width = sure["high"] - sure["low"]
-    # The ratings themselves lean less on an anchor that is unsure, and nothing else may differ.
     assert unsure["high"] - unsure["low"] == pytest.approx(width)
 
 
@@ -570,6 +778,70 @@ def test_money_is_exact_and_unknown_money_is_not_zero():
     assert "unknown_price" in codes(report, "a")
     row = report["rating_against_cost"][0]
     assert (row["cost_usd_per_move"], row["tokens_per_move"]) == (None, 220)
+
+
+def test_who_forfeits_on_the_first_turn_has_its_illegal_attempts_counted():
+    """Nothing was played, so there is no ply to count them by; there were four turns."""
+    side = SideRecord(illegal=4, unreadable=1)
+    games = games_of("a", "y", 0, 0, 4, white_side=side, termination=Termination.RULES_INFRACTION)
+    legality = agent_of(evaluation(games=games, anchors=EXAMPLE_ANCHORS))["legality"]
+    assert (legality["plies"], legality["turns"], legality["illegal"]) == (0, 4, 16)
+    assert (legality["illegal_per_1000"], legality["unreadable_per_1000"]) == (4000, 1000)
+    # Who wins so has had no such turn, and who loses on time had one that was legal or none.
+    won = games_of("y", "a", 0, 0, 2, termination=Termination.RULES_INFRACTION)
+    late = games_of("a", "y", 0, 0, 1, first=3, termination=Termination.TIME_FORFEIT)
+    legality = agent_of(evaluation(games=[*won, *late], anchors=EXAMPLE_ANCHORS))["legality"]
+    assert legality["turns"] == legality["plies"] == 108
+
+
+def test_what_the_whole_evaluation_took_is_told():
+    spent, void = Spending(Decimal("1.386"), 9000, 70), Spending(Decimal("0.216"), 1000, 10)
+    data = evaluation(spent=spent, void_spent=void)
+    assert reported(data)["spent"] == {
+        "calls": 70, "tokens": 9000, "cost_usd": "1.386",
+        "void": {"calls": 10, "tokens": 1000, "cost_usd": "0.216"},
+    }  # fmt: skip
+    unknown = reported(replace(data, spent=replace(spent, usd=None)))["spent"]
+    assert (unknown["cost_usd"], unknown["void"]["cost_usd"]) == (None, "0.216")
+
+
+# --- in the terminal ---
+
+
+def summary_of(data, capsys):
+    print_summary(reported(data))
+    return capsys.readouterr().out
+
+
+def test_the_terminal_tells_the_interval_by_which_a_ladder_stops(capsys):
+    told = summary_of(evaluation(games=example_games(), anchors=EXAMPLE_ANCHORS), capsys)
+    assert "1028 ± 128" in told
+    assert "1028 ± 138" not in told
+    assert "± is half the 95 % interval, draws taken into account." in told
+    decisive = evaluation(games=games_of("a", "y", 5, 0, 5), anchors=EXAMPLE_ANCHORS)
+    assert "± is half the 95 % interval, by the likelihood ratio." in summary_of(decisive, capsys)
+    won = evaluation(games=games_of("a", "y", 5), anchors=EXAMPLE_ANCHORS)
+    assert "±" not in summary_of(won, capsys)
+
+
+def test_the_terminal_tells_what_was_spent_in_all(capsys):
+    data = evaluation(games=example_games(), anchors=EXAMPLE_ANCHORS)
+    assert "Spent" not in summary_of(data, capsys)
+    data = replace(data, spent=Spending(Decimal("1.386"), 9000, 70))
+    assert "Spent in all: $1.39, 70 calls, 9,000 tokens.\n" in summary_of(data, capsys)
+    data = replace(data, void_spent=Spending(None, 1000, 10))
+    assert (
+        "9,000 tokens; of it in games that do not count: $?, 10 calls, 1,000 tokens.\n"
+        in summary_of(data, capsys)
+    )
+
+
+def test_the_terminal_says_of_a_sweep_what_the_table_says(capsys):
+    told = summary_of(evaluation("duel", ("a", "b"), paired([(1, 1)] * 2)), capsys)
+    assert "> 158" in told
+    assert "a against b: > +158 Elo; all results" in told
+    assert "1161" not in told
+    assert "100.0 %" not in told
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 
 import pytest
 
+from agents.models.budget import Spending
 from app.evaluations.games import SideRecord
 from app.evaluations.reports import numerals
 from app.evaluations.reports.markup import Column, escaped, legible, shortened, table
@@ -19,6 +22,7 @@ from tests.support.evaluation_data import (
     ANCHORS,
     EVERY_KIND,
     HOSTILE,
+    answer,
     duel,
     evaluation,
     game,
@@ -158,9 +162,68 @@ def test_the_page_tells_the_ratings():
     row = next(row for row in rows_of(page) if row[0] == "a")
     assert row[1] == rating["text"]
     assert row[2] == f"{rating['low']:.0f} to {rating['high']:.0f}"
-    assert row[5:] == ["0", "10", "70.0 %"]
+    assert row[4:] == ["0", "10", "70.0 %"]
     (headline,) = (each for each in page.all("p") if each.attributes.get("class") == "headline")
     assert headline.text.replace("\xa0", " ").startswith(f"a: {rating['text']} (in Elo")
+
+
+def test_the_page_shows_the_interval_by_which_a_ladder_stops():
+    data = evaluation(games=games_of("a", "stockfish:6", 6, 10, 4), anchors=ANCHORS)
+    report = build_report(data)
+    rating = report["agents"][0]["rating"]["as_played"]
+    assert round(rating["draw_aware_margin"]) < round(rating["margin"])
+    page = read_markup(render_html(report))
+    rows = rows_of(page)
+    row = next(row for row in rows if row[0] == "a")
+    assert row[1] == f"{rating['elo']:.0f} ± {rating['draw_aware_margin']:.0f}"
+    assert row[2] == f"{rating['draw_aware_low']:.0f} to {rating['draw_aware_high']:.0f}"
+    head = next(row for row in rows if row[0] == "Agent")
+    assert (head[-1], row[-1]) == ("± by the likelihood ratio", f"± {rating['margin']:.0f}")
+    said = "draws taken into account"
+    assert said in page.all("caption")[0].text
+    (headline,) = (each for each in page.all("p") if each.attributes.get("class") == "headline")
+    assert headline.text.endswith(f"± is half the 95 % interval, {said}).")
+    plain = page_of(evaluation(games=games_of("a", "stockfish:6", 7, 0, 3), anchors=ANCHORS))
+    assert said not in plain.all("caption")[0].text
+    assert "by the likelihood ratio" in plain.all("caption")[0].text
+
+
+def test_a_duel_whose_results_are_all_the_same_shows_its_bound_and_no_statistics():
+    swept = evaluation(
+        "duel", ("a", "b"), [*games_of("a", "b", 2), *games_of("b", "a", 0, 0, 2, 3)]
+    )
+    page = page_of(swept)
+    assert any(
+        each.text
+        == "a against b: > +158 Elo; all results are the same, so no likelihood can be told."
+        for each in page.all("p")
+    )
+    (row,) = (row for row in rows_of(page) if row[0] == "games: lost, drawn, won")
+    assert row[1:] == ["0 · 0 · 4", "100.0 %", "–", "–", "–"]
+
+
+def test_bands_have_the_minus_of_other_numbers():
+    answers = (answer(1, difficulty=-500.0), answer(2, position="q", is_right=False))
+    rows = rows_of(page_of(evaluation("positions", answers=answers)))
+    assert any("−600 to −400" in row for row in rows)
+    assert not any(re.search(r"(?<!\w)-\d", cell) for row in rows for cell in row)
+
+
+def test_what_the_whole_evaluation_took_is_told_beside_the_agents():
+    data = ladder({"classical": 1000}, pairs=2)
+    assert not any("All matches" in each.text for each in page_of(data).all("p"))
+    spent = Spending(Decimal("1.386"), 123_456, 700)
+    whole = page_of(replace(data, spent=spent))
+    told = "All matches together took $1.39 for 700 calls and 123,456 tokens"
+    assert any(each.text == f"{told}." for each in whole.all("p"))
+    void = Spending(None, 456, 1)
+    part = page_of(replace(data, spent=replace(spent, usd=None), void_spent=void))
+    assert any(
+        each.text == "All matches together took an unknown amount for 700 calls and 123,456 "
+        "tokens; of it an unknown amount for 1 call and 456 tokens went into games that do not "
+        "count."
+        for each in part.all("p")
+    )
 
 
 def test_bounds_and_negative_numbers_are_written_as_people_do():
@@ -221,6 +284,11 @@ def test_the_same_report_gives_the_same_page():
         (numerals.elo(-0.3), "0"),
         (numerals.elo(12.6, sign=True), "+13"),
         (numerals.percent(0.125, 1), "12.5 %"),
+        (numerals.likelihood(0.97605), "97.6 %"),
+        (numerals.likelihood(1.0), "> 99.9 %"),
+        (numerals.likelihood(0.99951), "> 99.9 %"),
+        (numerals.likelihood(0.9994), "99.9 %"),
+        (numerals.likelihood(0.0), "< 0.1 %"),
         (numerals.dollars(None), "unknown"),
         (numerals.dollars("0"), "$0"),
         (numerals.dollars("1234.5"), "$1,234.50"),
