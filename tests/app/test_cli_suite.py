@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+from random import Random
 
 import chess
 import pytest
@@ -76,9 +77,9 @@ def test_without_a_file_the_positions_are_printed(folder):
 def test_files_and_standard_input_are_read_one_after_the_other(folder):
     run = subprocess.run(
         [KIBITZ, "suite", "mine", "games.pgn", "-", *FEW, "--no-difficulty"],
-        input=CHESS960, capture_output=True, text=True, check=False,
+        input=CHESS960, capture_output=True, text=True, timeout=HANGS_AFTER, check=False,
     )  # fmt: skip
-    assert run.returncode == 0
+    assert run.returncode == 0, run.stderr
     assert "positions of 3 games" in run.stderr
     assert "1 games of other variants were passed over." in run.stderr
 
@@ -138,8 +139,18 @@ def test_without_any_match_there_is_nothing_to_mine(folder):
     assert run.stderr.endswith("kibitz: no such position was found\n")
 
 
+def wild_game(dice):
+    board = chess.Board()
+    while board.ply() < 100 and not board.is_game_over():
+        board.push(dice.choice(list(board.legal_moves)))
+    return f"\n{chess.Board().variation_san(board.move_stack)} *\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_ctrl_c_keeps_what_was_found(folder, number):
+    """It is looked at more games than anybody could be done with by then."""
+    dice = Random(1)
+    (folder / "games.pgn").write_text(GAMES + "".join(wild_game(dice) for _ in range(40)))
     process = subprocess.Popen(
         [KIBITZ, "suite", "mine", "games.pgn", "--nodes", "200000", "--output", "mine.epd"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,8 +24,8 @@ from app.persistence.database import Database
 from app.persistence.evaluations import EvaluationRecord, GameRecord, games_of, list_evaluations
 from app.persistence.plies import plies_of
 from engine import read_games
-from tests.support.processes import HANGS_AFTER, LINUX
-from tests.support.services import ROOT, Machine, Service, Template, template
+from tests.support.processes import HANGS_AFTER, LINUX, until
+from tests.support.services import ROOT, Machine, Ration, Service, template
 
 KIBITZ = Path(sys.executable).with_name("kibitz")
 #: Repeats the kills of a run, as far as clocks let it.
@@ -86,7 +87,7 @@ def test_the_ladder_rates_random_far_below_the_classical_team(tmp_path: Path) ->
 
 # --- what survives ---
 
-#: Games take a second or two, so that kills hit some of them under way.
+#: What `uci:slow` may play is rationed, so that there is something left for every kill to hit.
 PLAN = {
     "kind": "pool",
     "name": "to be killed",
@@ -99,6 +100,10 @@ PLAN = {
 #: Every two of three but for anchors, twice with each colour.
 GAMES = 12
 KILLS = 6
+#: More moves than `uci:slow` makes in all of them.
+PLENTY = 1_000
+#: In seconds: how long all of the games may take, however slow the machine.
+WHOLE = 5 * HANGS_AFTER
 
 
 @dataclass(frozen=True)
@@ -149,14 +154,28 @@ async def looking(machine: Machine) -> AsyncIterator[Database]:
         yield database
 
 
-async def played_on(database: Database, process: Service, plies: int) -> Seen:
-    """Wait until so many plies are stored, or the process has ended."""
-    async with asyncio.timeout(HANGS_AFTER):
+async def played_on(
+    database: Database, process: Service, ration: Ration, before: Seen | None, plies: int
+) -> Seen:
+    """Wait until a game is under way after so many more plies, or as many as the ration gives."""
+    played = before.count if before else 0
+    async with asyncio.timeout(WHOLE):
         while True:
+            assert not process.has_ended
             seen = await look(database)
-            if seen is not None and (seen.count >= plies or process.has_ended):
-                return seen
+            count = seen.count if seen else 0
+            if seen and seen.under_way and count > played:
+                if count >= played + plies or ration.is_used_up:
+                    return seen
+            elif ration.is_used_up:  # by somebody who was orphaned, or in a game that is over
+                ration.allow(1)
             await asyncio.sleep(0.01)
+
+
+def announcements(complaints: Path) -> set[str]:
+    """Return what was said on standard error, but for how far it is, which is told by the clock."""
+    lines = complaints.read_text().splitlines()
+    return {line for line in lines if not re.match(r"\d+ of \d+ games\b", line)}
 
 
 def check_kept(before: Seen, after: Seen) -> None:
@@ -206,25 +225,29 @@ async def _kill_and_resume(machine: Machine, folder: Path) -> None:
     plan, out = folder / "plan.json", folder / "out"
     plan.write_text(json.dumps(PLAN))
     options = ("--database", machine.database_url, "--output", str(out))
+    hits = 0
     async with machine, template(machine) as preloaded, looking(machine) as database:
-        process = await preloaded.start("eval", "run", str(plan), *options)
-        seen = await played_on(database, process, random.randint(1, 40))
-        known = seen.record.id
-        hits = 0
-        for _ in range(KILLS):
-            await process.kill()
-            dead = await look(database)
-            assert dead is not None
-            check_kept(seen, dead)
-            hits += bool(dead.under_way)
-            process = await preloaded.start("eval", "resume", known, *options)
-            seen = await played_on(database, process, dead.count + random.randint(5, 40))
-            check_kept(dead, seen)
-        assert await process.wait() == 0
-        check_kept(seen, await check_finished(database, out))
-        await machine.deserted(preloaded.pid)
-    assert hits >= KILLS // 2  # between two games it hits none
-    assert machine.complaints.read_text().splitlines() == [f"Evaluation {known}"] * (KILLS + 1)
+        with machine.rationing() as ration:
+            start = ("eval", "run", str(plan), *options)
+            dead: Seen | None = None
+            while hits < KILLS:  # the last game under way may end just before it is hit
+                ration.allow(random.randint(1, 5))
+                process = await preloaded.start(*start)
+                seen = await played_on(database, process, ration, dead, random.randint(1, 20))
+                await process.kill()
+                if dead is not None:
+                    check_kept(dead, seen)
+                dead = await look(database)
+                assert dead is not None
+                check_kept(seen, dead)
+                hits += bool(dead.under_way)
+                start = ("eval", "resume", dead.record.id, *options)
+            ration.allow(PLENTY)
+            process = await preloaded.start(*start)
+            assert await process.wait(WHOLE) == 0
+            check_kept(dead, await check_finished(database, out))
+            await machine.deserted(preloaded.pid)
+    assert announcements(machine.complaints) == {f"Evaluation {dead.record.id}"}
 
 
 @needs_processes
@@ -236,41 +259,54 @@ async def _interrupt_and_resume(machine: Machine, folder: Path) -> None:
     plan, out = folder / "plan.json", folder / "out"
     plan.write_text(json.dumps(PLAN))
     options = ("--database", machine.database_url, "--output", str(out))
+
+    def announced() -> int:
+        return machine.complaints.read_text().count("Evaluation ")
+
     async with machine, template(machine) as preloaded, looking(machine) as database:
-        start = ("eval", "run", str(plan), *options)
-        seen: Seen | None = None
-        for numbers, code in (
-            ((signal.SIGINT,), 130),
-            ((signal.SIGTERM,), 143),
-            ((signal.SIGINT, signal.SIGINT), 130),
-        ):
-            seen = await _interrupted(preloaded, database, start, seen, numbers, code)
-            start = ("eval", "resume", seen.record.id, *options)
-        process = await preloaded.start(*start)
-        assert await process.wait() == 0
-        check_kept(seen, await check_finished(database, out))
-        assert await (await preloaded.start(*start)).wait() == 2  # it is over
-        await machine.deserted(preloaded.pid)
+        with machine.rationing() as ration:
+            start = ("eval", "run", str(plan), *options)
+            seen: Seen | None = None
+            for numbers, codes in (
+                ((signal.SIGINT,), {130}),
+                ((signal.SIGTERM,), {143}),
+                ((signal.SIGINT, signal.SIGTERM), {130, 143}),  # the kernel may swap them
+            ):
+                before = announced()
+                process = await preloaded.start(*start)
+                async with asyncio.timeout(WHOLE):
+                    await until(lambda: announced() > before)  # noqa: B023
+                seen = await _interrupted(process, database, ration, seen, numbers, codes)
+                start = ("eval", "resume", seen.record.id, *options)
+            ration.allow(PLENTY)
+            process = await preloaded.start(*start)
+            assert await process.wait(WHOLE) == 0
+            check_kept(seen, await check_finished(database, out))
+            assert await (await preloaded.start(*start)).wait() == 2  # it is over
+            await machine.deserted(preloaded.pid)
     complaints = machine.complaints.read_text()
     assert complaints.count(f"go on with: kibitz eval resume {seen.record.id}\n") == 3
     assert "Traceback" not in complaints
 
 
 async def _interrupted(
-    preloaded: Template,
+    process: Service,
     database: Database,
-    start: tuple[str, ...],
+    ration: Ration,
     before: Seen | None,
     numbers: tuple[signal.Signals, ...],
-    code: int,
+    codes: set[int],
 ) -> Seen:
-    """Start an evaluation or go on with it, interrupt it, and return how it stands then."""
-    process = await preloaded.start(*start)
-    seen = await played_on(database, process, (before.count if before else 0) + 15)
+    """Interrupt an evaluation that was started or goes on, and return how it stands then."""
+    ration.allow(6)
+    seen = await played_on(database, process, ration, before, 15)
+    process.send(signal.SIGSTOP)  # or the second signal might come after the end
     for number in numbers:
         process.send(number)
-        await asyncio.sleep(0.02)  # or the kernel makes one signal of two
-    assert await process.wait() == code
+    process.send(signal.SIGCONT)
+    ration.allow(2)  # so that nobody has to wait for it
+    assert await process.wait() in codes
+    ration.withdraw()
     after = await look(database)
     assert after is not None
     check_kept(seen, after)

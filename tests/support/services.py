@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import importlib
 import json
 import os
@@ -17,9 +18,10 @@ import re
 import resource
 import signal
 import sys
+import termios
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,10 +32,12 @@ ROOT = Path(__file__).resolve().parents[2]
 _READY = re.compile(rb"Kibitz serves http://127\.0\.0\.1:(\d+)\n")
 _EXIT = re.compile(rb"exit (-?\d+)\n")
 _KIBITZ = "from app.cli import main; main()"
-#: An engine that takes a twentieth of a second longer than Stockfish over every move.
+#: An engine that takes a twentieth of a second longer than Stockfish over every move; or, where
+#: moves are rationed, waits until it may make it.
 _SLOW = (
-    "stockfish | while read -r line; do"
-    ' case $line in bestmove*) sleep 0.05;; esac; echo "$line"; done'
+    "stockfish | while read -r line; do case $line in bestmove*)"
+    ' if [ -p "$TMPDIR/ration" ]; then read -r _ < "$TMPDIR/ration"; else sleep 0.05; fi;;'
+    ' esac; echo "$line"; done'
 )
 _SETTINGS = f"""\
 engine_processes = 1
@@ -130,6 +134,18 @@ class Machine:
         process = await self.execute("-c", _KIBITZ, *(arguments or self.serve))
         return Service(process.pid, process, self.complaints)
 
+    @contextmanager
+    def rationing(self) -> Iterator[Ration]:
+        """Let `uci:slow` make those moves only that it is allowed, in whichever process."""
+        path = self._temporary / "ration"
+        os.mkfifo(path)
+        descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        try:
+            yield Ration(descriptor)
+        finally:
+            path.unlink()
+            os.close(descriptor)
+
     def processes(self) -> set[int]:
         """Return every living process of ours, whoever its parent is. (Only on Linux.)"""
         mark = f"TMPDIR={self._temporary}".encode()
@@ -144,6 +160,31 @@ class Machine:
         """Wait until nothing of ours is left: engines notice by themselves that they are alone."""
         async with asyncio.timeout(HANGS_AFTER):
             await until(lambda: self.processes() <= set(but))
+
+
+class Ration:
+    """How many moves `uci:slow` may make: so no evaluation is over before a test is done.
+
+    One that was orphaned while it waited takes a move, too, and dies of it.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def allow(self, moves: int) -> None:
+        """Let it make so many more."""
+        os.write(self._descriptor, b"\n" * moves)
+
+    def withdraw(self) -> None:
+        """Let it make no more."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._descriptor, 65_536)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether it has to wait with the next move."""
+        left = fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4))
+        return not int.from_bytes(left, sys.byteorder)
 
 
 class Service:
@@ -194,9 +235,9 @@ class Service:
         soft = hard if most is None else most
         resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (soft, hard))
 
-    async def wait(self) -> int:
+    async def wait(self, hangs_after: float = HANGS_AFTER) -> int:
         """Wait for its end, and return the exit code, which is negative after a signal."""
-        async with asyncio.timeout(HANGS_AFTER):
+        async with asyncio.timeout(hangs_after):
             await self._following
         assert self._code is not None
         return self._code

@@ -198,11 +198,11 @@ async def test_pausing_stops_the_games_and_resuming_goes_on_with_them(database_u
             assert match.status == "paused"
         with pytest.raises(CannotCommand, match="paused"):
             await play.evaluations.pause(evaluation_id)
-        gate.set()
         record = await play.evaluations.resume(evaluation_id)
         assert record.status in ("created", "running")
         with pytest.raises(CannotCommand):
             await play.evaluations.resume(evaluation_id)
+        gate.set()
         await play.finished(evaluation_id)
         games = await play.games(evaluation_id)
         check_complete(games, 4)
@@ -226,9 +226,10 @@ async def test_an_evaluation_that_was_half_paused_goes_on(database_url, tmp_path
         plan = {**DUEL, "agents": ["thinker", "strong"], "games": 4}
         evaluation_id = await play.start(**plan)
         before = await play.playing(evaluation_id, 2)
-        with monkeypatch.context() as dying, pytest.raises(Died):
+        with monkeypatch.context() as dying:
             dying.setattr(play.evaluations, "_move_on", die)
-            await play.evaluations.pause(evaluation_id)
+            with pytest.raises(Died):
+                await play.evaluations.pause(evaluation_id)
         gate.set()
         await play.finished(evaluation_id)
         games = await play.games(evaluation_id)
@@ -297,15 +298,23 @@ async def test_another_process_takes_an_evaluation_over(postgres_url, tmp_path):
 
     plan = {**DUEL, "agents": ["thinker", "weak"], "concurrency": 2}
     async with evaluating(postgres_url, tmp_path, {"thinker": weak}) as other:
-        async with evaluating(
-            postgres_url, tmp_path, {"thinker": thinker}, concurrent_evaluations=1
-        ) as one:
-            other.services.runner._concurrent = 0
+        idle = (other.services.runner, other.evaluations._scheduler)
+        for each in idle:
+            each._concurrent = 0
+        async with evaluating(postgres_url, tmp_path, {"thinker": thinker}) as one:
             evaluation_id = await one.start(**plan)
-            await one.until(evaluation_id, lambda it: it.status != "created")
-        other.services.runner._concurrent = 10
+            await one.until(evaluation_id, lambda it: '"scored":1' in it.progress)
+            before = await one.playing(evaluation_id, 2)
+            record = await other.evaluations.find(evaluation_id)
+            assert (record.status, record.owner) == ("running", one.services.runner.worker)
+        for each in idle:
+            each._concurrent = 10
+            each.wake()
         await other.finished(evaluation_id)
-        check_complete(await other.games(evaluation_id), 6)
+        games = await other.games(evaluation_id)
+        check_complete(games, 6)
+        assert {game.match_id for game in before} <= {game.match_id for game in games}
+        assert len(games) == 6
 
 
 async def test_a_command_works_in_whichever_process_it_comes(postgres_url, tmp_path):
@@ -319,13 +328,17 @@ async def test_a_command_works_in_whichever_process_it_comes(postgres_url, tmp_p
         evaluating(postgres_url, tmp_path, players) as other,
     ):
         evaluation_id = await one.start(**plan)
-        await one.playing(evaluation_id, 2)
+        games = await one.playing(evaluation_id, 2)
         assert (await other.evaluations.pause(evaluation_id)).status == "paused"
         assert (await one.evaluations.find(evaluation_id)).status == "paused"
+        for game in games:
+            assert (await one.services.matches.find(game.match_id)).status == "paused"
         assert (await one.evaluations.cancel(evaluation_id)).status == "cancelled"
-        for game in await other.games(evaluation_id):
-            match = await other.services.matches.find(game.match_id)
-            assert match.status == "aborted"
+        assert [game.match_id for game in await other.games(evaluation_id)] == [
+            game.match_id for game in games
+        ]
+        for game in games:
+            assert (await other.services.matches.find(game.match_id)).status == "aborted"
 
 
 async def test_an_evaluation_whose_report_cannot_be_made_is_over_nevertheless(
@@ -342,5 +355,5 @@ async def test_an_evaluation_whose_report_cannot_be_made_is_over_nevertheless(
         while scheduler._tasks:
             await play.evaluations.change()
         assert await play.evaluations.find(evaluation_id) == record
-        assert (record.status, record.report) == ("finished", None)
+        assert (record.status, record.has_report) == ("finished", False)
         assert await play.evaluations.report(evaluation_id) == await make_report(evaluation_id)

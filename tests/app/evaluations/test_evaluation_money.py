@@ -1,12 +1,14 @@
 """An evaluation keeps to its budget, wherever its matches are played, and wastes little of it."""
 
+import asyncio
 import json
+from dataclasses import dataclass
 from decimal import Decimal
 
 import pytest
 from structlog.testing import capture_logs
 
-from app.evaluations.errors import UnplayablePlan
+from app.evaluations.errors import EvaluationIsOver, UnplayablePlan
 from app.evaluations.plan import read_plan
 from app.matches.schemas import BudgetBody
 from app.services import make_catalogue
@@ -37,7 +39,7 @@ TEAMS = {
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
     hurry(monkeypatch)
-    monkeypatch.setattr("app.evaluations.estimate.MOVES", 5)
+    monkeypatch.setattr("app.evaluations.costs.MOVES", 5)
     with capture_logs():
         yield
 
@@ -63,6 +65,30 @@ async def calls_of(play, evaluation_id):
     for game in await play.games(evaluation_id):
         calls += len(await play.services.matches.calls(game.match_id))
     return calls
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Answer as others do, but not before an event has come."""
+
+    gate: asyncio.Event
+
+    async def answer(self, wire):
+        await self.gate.wait()
+        await GOOD.answer(wire)
+
+
+async def paused(server, play, plan, *, call):
+    """Start an evaluation, and pause it during a call; the next ones wait for what is returned."""
+    gate = asyncio.Event()
+    server.behave([*[GOOD] * (call - 1), Waits(gate)])
+    evaluation_id = await play.start(**plan)
+    await server.received(call)
+    await play.evaluations.pause(evaluation_id)
+    # It was made, though nobody waits for the answer.
+    while await calls_of(play, evaluation_id) < call:  # noqa: ASYNC110 - nothing tells of it
+        await asyncio.sleep(0.01)
+    return evaluation_id, gate
 
 
 async def test_without_a_budget_every_game_is_played(database_url, tmp_path):
@@ -111,7 +137,60 @@ async def test_a_budget_of_dollars_is_kept_to_the_cent(database_url, tmp_path):
 
 
 async def test_more_money_lets_it_go_on(database_url, tmp_path):
-    """A team that may write much needs more at a time than a small budget has."""
+    """Two games can be paid for, until somebody gives enough for all of them."""
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "games": 4, "budget": {"calls": 12}, "concurrency": 1}
+        evaluation_id, gate = await paused(server, play, plan, call=3)
+        with pytest.raises(UnplayablePlan, match="spent already"):
+            await play.evaluations.resume(evaluation_id, BudgetBody(calls=3))
+        await play.evaluations.resume(evaluation_id, BudgetBody(calls=100))
+        gate.set()
+        record = await play.finished(evaluation_id)
+        assert record.detail == "all 4 games were played"
+        assert len(server.requests) == await calls_of(play, evaluation_id) == 4 * 5 + 1
+
+
+async def test_what_ended_for_want_of_money_goes_on_with_more(database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        plan = {**PLAN, "games": 4, "budget": {"calls": 12}, "concurrency": 1}
+        evaluation_id = await play.start(**plan)
+        record = await play.finished(evaluation_id)
+        assert "budget is spent" in record.detail
+        before = {game.match_id for game in await play.games(evaluation_id)}
+        with pytest.raises(UnplayablePlan, match="spent already"):
+            await play.evaluations.resume(evaluation_id, BudgetBody(calls=1))
+        with pytest.raises(EvaluationIsOver):
+            await play.evaluations.resume(evaluation_id)
+        record = await play.evaluations.resume(evaluation_id, BudgetBody(calls=100))
+        assert (record.status, record.ended_at, record.has_report) == ("created", None, False)
+        record = await play.finished(evaluation_id)
+        assert record.detail == "all 4 games were played"
+        games = await play.games(evaluation_id)
+        assert before <= {game.match_id for game in games}
+        assert [game.number for game in games if game.status == "scored"] == [1, 2, 3, 4]
+        with pytest.raises(EvaluationIsOver):  # nothing is missing now
+            await play.evaluations.resume(evaluation_id, BudgetBody(calls=1000))
+
+
+async def test_a_budget_that_pays_for_no_game_is_refused(database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        with pytest.raises(UnplayablePlan, match="does not pay for a single game") as caught:
+            await play.start(**{**PLAN, "budget": {"calls": 2}})
+        assert caught.value.field == "budget"
+        assert not server.requests
+
+
+async def test_a_match_that_may_spend_less_than_it_needs_pauses_it(database_url, tmp_path):
+    """The plan gives a match no more, so somebody has to decide."""
     async with (
         ModelServer(GOOD) as server,
         services(server, database_url, tmp_path) as play,
@@ -119,8 +198,7 @@ async def test_more_money_lets_it_go_on(database_url, tmp_path):
         plan = {**PLAN, "games": 2, "match": {"max_plies": 10, "budget": {"calls": 3}}}
         evaluation_id = await play.start(**plan)
         record = await play.stopped(evaluation_id)
-        # The plan gives a match no more, so somebody has to decide.
-        assert record.status == "paused"
+        assert record.status == "paused", record.detail
         assert "budget is spent" in record.detail
         assert len(server.requests) <= 6
         assert (await play.evaluations.cancel(evaluation_id)).status == "cancelled"
@@ -134,28 +212,27 @@ async def test_a_team_that_keeps_to_a_budget_of_its_own_pauses_it(database_url, 
         plan = {**PLAN, "agents": ["team:own", "random"], "budget": {"calls": 1000}}
         evaluation_id = await play.start(**plan)
         record = await play.stopped(evaluation_id)
-        assert record.status == "paused"
+        assert record.status == "paused", record.detail
         assert "budget" in record.detail
         assert len(server.requests) <= 3 * 2
 
 
 async def test_a_paused_evaluation_is_resumed_with_another_budget(database_url, tmp_path):
+    """It pays for one more call, with which the game under way does not come to its end."""
     async with (
         ModelServer(GOOD) as server,
         services(server, database_url, tmp_path) as play,
     ):
-        plan = {**PLAN, "games": 4, "budget": {"calls": 1000}}
-        evaluation_id = await play.start(**plan)
-        await play.until(evaluation_id, lambda it: '"scored":1' in it.progress)
-        await play.evaluations.pause(evaluation_id)
-        before = len(server.requests)
-        budget = BudgetBody(calls=before + 1)
-        await play.evaluations.resume(evaluation_id, budget)
+        plan = {**PLAN, "games": 4, "budget": {"calls": 1000}, "concurrency": 1}
+        evaluation_id, gate = await paused(server, play, plan, call=8)
+        await play.evaluations.resume(evaluation_id, BudgetBody(calls=9))
+        gate.set()
         record = await play.finished(evaluation_id)
-        assert json.loads(record.plan)["budget"]["calls"] == before + 1
-        if "all 4 games" not in record.detail:
-            assert "budget is spent" in record.detail
-        assert len(server.requests) <= before + 1
+        assert json.loads(record.plan)["budget"]["calls"] == 9
+        assert "budget is spent" in record.detail
+        assert len(server.requests) == await calls_of(play, evaluation_id) == 9
+        games = await play.games(evaluation_id)
+        assert [game.status for game in games] == ["scored", "void"]
 
 
 async def test_dollars_that_nobody_can_count_are_refused_before_anything_is_spent(

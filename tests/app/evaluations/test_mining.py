@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import chess
@@ -320,17 +321,17 @@ def test_a_curve_that_does_not_fit_has_a_larger_error():
     assert (turned.difficulty_se or 0.0) > 1.3 * (fits.difficulty_se or 0.0)
 
 
-def test_real_players_find_a_mate_in_one_easier_than_a_quiet_move():
-    quiet = SuitePosition(
-        "quiet", "8/8/1p6/p1p5/P1P1k3/1P4K1/8/8 w - - 0 1", (Move.from_uci("g3g4"),)
-    )
+def test_real_players_find_a_mate_in_one_easier_than_a_wasted_move():
+    """Those who throw no dice: all of them find the one, and none the other."""
+    wasted = replace(MATE, id="wasted", best=(WRONG,))
 
     async def ask(catalogue: Catalogue) -> list[SuitePosition]:
-        asked = respondents(catalogue, 6)
-        return [await rate_position(each, asked, 1, 2) for each in (MATE, quiet)]
+        asked = [each for each in respondents(catalogue) if each.answers == 1]
+        return [await rate_position(each, asked, 1, 2) for each in (MATE, wasted)]
 
     mate, other = run(ask)
     assert (mate.difficulty or 0.0) < (other.difficulty or 0.0)
+    assert mate.difficulty_se == other.difficulty_se == BOUND_ERROR
 
 
 def test_dice_depend_on_the_seed_the_position_and_the_number():

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from itertools import count
 
 import httpx
 import pytest
 
+from agents.random_player import RandomPlayer
 from app.evaluations.plan import read_plan
+from app.http import evaluation_reports
 from app.http.evaluation_answers import (
     EvaluationDetails,
     EvaluationList,
@@ -137,19 +143,36 @@ def test_a_pool_without_anchors(client):
 # --- commands ---
 
 
-def test_a_paused_evaluation_goes_on_where_it_was(client):
-    evaluation = begin(client, DUEL, games=10, concurrency=1, match={"max_plies": 40})
-    wait_until(client, evaluation, lambda it: it["progress"] and playing(1)(it))
-    paused = done(command(client, evaluation, "pause"))
-    assert paused["status"] == "paused"
-    EvaluationState.model_validate(paused)
-    unfinished = [it["status"] for it in matches_of(client, evaluation) if it["status"] != "ended"]
-    assert unfinished in ([], ["paused"])
-    check_problem(command(client, evaluation, "pause"), 409, "not-now")
-    assert done(command(client, evaluation, "resume"))["status"] == "created"
+def test_a_paused_evaluation_goes_on_where_it_was(client, monkeypatch):
+    """It is paused after a game, in which Random decides at most six times, and during another."""
+    decide, numbers = RandomPlayer.decide, count(1)
+    reached, gate = threading.Event(), threading.Event()
+
+    async def decide_later(player, turn):
+        if next(numbers) > 8 and not gate.is_set():
+            reached.set()
+            await asyncio.to_thread(gate.wait)
+        return await decide(player, turn)
+
+    monkeypatch.setattr(RandomPlayer, "decide", decide_later)
+    try:
+        evaluation = begin(client, DUEL, concurrency=1)
+        assert reached.wait(HANGS_AFTER)
+        paused = done(command(client, evaluation, "pause"))
+        assert paused["status"] == "paused"
+        EvaluationState.model_validate(paused)
+        before = matches_of(client, evaluation)
+        *over, last = [match["status"] for match in before]
+        assert (set(over), last) == ({"ended"}, "paused")
+        check_problem(command(client, evaluation, "pause"), 409, "not-now")
+        assert done(command(client, evaluation, "resume"))["status"] == "created"
+    finally:
+        gate.set()
     state = finished(client, evaluation)
-    assert state["progress"]["games"] == {"scored": 10, "playing": 0, "void": 0, "expected": 10}
-    assert len(matches_of(client, evaluation)) == 10  # nothing was played twice
+    assert state["progress"]["games"] == {"scored": 4, "playing": 0, "void": 0, "expected": 4}
+    after = matches_of(client, evaluation)
+    assert len(after) == 4  # nothing was played twice
+    assert {match["id"] for match in before} < {match["id"] for match in after}
 
 
 def test_games_under_way_stand_still_while_it_is_paused(client):
@@ -373,11 +396,27 @@ def test_what_is_under_way_can_be_reported(client):
     done(command(client, evaluation, "cancel"))
 
 
-def test_a_client_that_does_not_wait_for_a_report(client, duel):
-    hasty = httpx.Timeout(HANGS_AFTER, read=0.001)
-    with pytest.raises(httpx.ReadTimeout):
-        client.get(f"{PREFIX}/{duel['id']}/report.html", timeout=hasty)
-    assert client.get(f"{PREFIX}/{duel['id']}/report.html").status_code == 200
+def test_nobody_waits_behind_a_client_that_does_not_wait_for_a_report(client, duel, monkeypatch):
+    """Reports are made one at a time, and of the first one that is asked for, nothing comes."""
+    render, numbers = evaluation_reports.render_html, count(1)
+    begun, gate = threading.Event(), threading.Event()
+
+    def render_later(report):
+        if next(numbers) == 1:
+            begun.set()
+            gate.wait()
+        return render(report)
+
+    monkeypatch.setattr(evaluation_reports, "render_html", render_later)
+    url = f"{PREFIX}/{duel['id']}/report.html"
+    try:
+        address = client.base_url.host, client.base_url.port
+        with socket.create_connection(address, timeout=HANGS_AFTER) as hasty:
+            hasty.sendall(f"GET {url} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            assert begun.wait(HANGS_AFTER)
+        assert client.get(url).status_code == 200
+    finally:
+        gate.set()
 
 
 # --- the leaderboard ---
@@ -420,7 +459,8 @@ def test_every_variant_has_a_leaderboard_of_its_own(client):
     agent = {"name": "random", "title": "cook"}
     plan = LADDER | {"agents": [agent], "anchors": [anchor("solver")], "variant": "kings-cooking"}
     # Stockfish does not know the rules, so that nobody looks at the games.
-    state = finished(client, begin(client, plan | {"analysis": {"nodes": 1_000}}))
+    short = {"match": {"max_plies": 2}, "analysis": {"nodes": 1_000}}
+    state = finished(client, begin(client, plan | short))
     assert state["progress"]["analysed"] == 0
     assert labels(variant="kings-cooking") == {"cook"}
     assert "cook" not in labels()

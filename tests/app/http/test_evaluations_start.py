@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from pyrate_limiter import StateBucket
 
 from app.http.evaluation_answers import PlanEstimateAnswer
 from tests.app.http.conftest import check_problem
@@ -24,6 +25,7 @@ from tests.app.http.evaluation_service import (
 )
 from tests.app.http.match_service import either_database, running  # noqa: F401 - fixtures
 from tests.support.databases import postgres  # noqa: F401
+from tests.support.processes import HANGS_AFTER
 
 PREFIX = "/api/evaluations"
 LADDER = {"kind": "ladder", "agents": ["random"], **QUICK}
@@ -233,7 +235,7 @@ def test_the_same_request_many_times_at_once_starts_one_evaluation(client):
     ready = threading.Barrier(at_once)
 
     def send(_: int) -> httpx.Response:
-        ready.wait()
+        ready.wait(HANGS_AFTER)
         return post(client, key)
 
     with ThreadPoolExecutor(at_once) as pool:
@@ -248,7 +250,7 @@ def test_the_same_request_to_two_processes_at_once_starts_one_evaluation(postgre
     key, ready = str(uuid4()), threading.Barrier(2)
 
     def send(client: httpx.Client) -> httpx.Response:
-        ready.wait()
+        ready.wait(HANGS_AFTER)
         return post(client, key)
 
     with (
@@ -306,7 +308,8 @@ def test_a_client_may_have_so_many_open_evaluations(tmp_path):
         begin(client, ENDLESS)
 
 
-def test_a_client_may_start_so_many_in_a_minute(tmp_path):
+def test_a_client_may_start_so_many_in_a_minute(tmp_path, monkeypatch):
+    monkeypatch.setattr(StateBucket, "now", lambda bucket: 1_000_000)  # and that minute lasts
     database = f"sqlite:///{tmp_path / 'kibitz.db'}"
     with running(database, tmp_path, starts_per_minute=2) as served, served.client() as client:
         assert client.post(PREFIX, json=DUEL, params={"dry_run": True}).status_code == 200

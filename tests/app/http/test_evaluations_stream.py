@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from app.http.bounds import Places
 from app.http.evaluation_answers import EvaluationState
 from tests.app.http.conftest import check_problem
 from tests.app.http.evaluation_service import (
@@ -24,6 +26,7 @@ from tests.app.http.evaluation_service import (
 )
 from tests.app.http.match_service import either_database, running  # noqa: F401 - fixtures
 from tests.support.databases import postgres  # noqa: F401
+from tests.support.processes import HANGS_AFTER
 
 NDJSON = "application/x-ndjson"
 
@@ -146,19 +149,29 @@ def test_no_other_format(client, paused):
     assert problem["detail"] == "a stream comes as text/event-stream or application/x-ndjson"
 
 
-def test_places_are_bounded_and_given_back(tmp_path):
+def test_places_are_bounded_and_given_back(tmp_path, monkeypatch):
+    take, given_back = Places.take, threading.Event()
+
+    def take_and_tell(places, name):
+        give_back = take(places, name)
+
+        def give_back_and_tell():
+            give_back()
+            given_back.set()
+
+        return give_back_and_tell
+
+    monkeypatch.setattr(Places, "take", take_and_tell)
     database = f"sqlite:///{tmp_path / 'kibitz.db'}"
     with running(database, tmp_path, max_streams_per_client=1) as served, served.client() as client:
         evaluation = begin(client, ENDLESS)
         with watching(client, evaluation) as stream:
             next(stream)
             check_problem(client.get(url_of(evaluation)), 429, "too-many-streams")
+        assert given_back.wait(HANGS_AFTER)  # the service has seen that we have gone
         done(command(client, evaluation, "cancel"))
-        while True:  # until the service has seen that we have gone
-            response = client.get(url_of(evaluation))
-            if response.status_code == 200:
-                break
-            check_problem(response, 429, "too-many-streams")
+        response = client.get(url_of(evaluation))
+        assert response.status_code == 200
         assert "evaluation.ended" in response.text
 
 

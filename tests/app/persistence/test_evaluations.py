@@ -11,6 +11,8 @@ from uuid_utils.compat import uuid7
 
 from app.persistence.database import Database
 from app.persistence.evaluations import (
+    CONDUCTED,
+    OPEN,
     EvaluationRecord,
     claim,
     claimable,
@@ -64,7 +66,13 @@ async def store(database, *records):
 
 async def take(database, record, worker, *, by_force=False):
     return await database.write(
-        lambda connection: claim(connection, record.id, worker.id, by_force=by_force)
+        lambda connection: claim(
+            connection,
+            record.id,
+            worker.id,
+            by_force=by_force,
+            among=OPEN if by_force else CONDUCTED,
+        )
     )
 
 
