@@ -222,13 +222,14 @@ def resume(
 ) -> None:
     """Go on with an evaluation that is paused, or whose process was killed.
 
-    Games that were under way go on where they stood. All else is as in `kibitz eval run`.
+    Games that were under way go on where they stood. With a larger budget, one that ended since its
+    budget was spent goes on, too. All else is as in `kibitz eval run`.
     """
     from app.cli.evaluation_plans import budget_of
 
-    settings = settings_with(database)
-    _require_it(settings, evaluation_id)
-    begin = _resumption(evaluation_id, budget_of(usd, tokens, calls))
+    settings, budget = settings_with(database), budget_of(usd, tokens, calls)
+    _require_it(settings, evaluation_id, has_budget=budget is not None)
+    begin = _resumption(evaluation_id, budget)
     _conduct(settings, evaluation_id, begin, output, as_json=as_json)
 
 
@@ -403,16 +404,16 @@ async def _cancel(settings: Settings, evaluation_id: str) -> EvaluationRecord:
     )
 
 
-def _require_it(settings: Settings, evaluation_id: str) -> None:
+def _require_it(settings: Settings, evaluation_id: str, *, has_budget: bool = False) -> None:
     """Raise `EvaluationNotFound` or `NothingToResume` before anything is started."""
     from app.cli.conducting import NothingToResume
     from app.evaluations.errors import EvaluationNotFound
-    from app.persistence.evaluations import OPEN
+    from app.persistence.evaluations import FINISHED, OPEN
 
     record = ask(settings, lambda evaluations: evaluations.find(evaluation_id))
     if record is None:
         raise EvaluationNotFound(evaluation_id)
-    if record.status not in OPEN:
+    if record.status not in ((*OPEN, FINISHED) if has_budget else OPEN):
         raise NothingToResume(evaluation_id, record.status)
 
 

@@ -139,7 +139,7 @@ class Scheduler:
         """Conduct an evaluation, unless another process does."""
 
         def work(connection: Connection) -> tuple[EvaluationRecord, int] | None:
-            epoch = claim(connection, evaluation_id, self._worker, by_force=False)
+            epoch = claim(connection, evaluation_id, self._worker)
             record = find_evaluation(connection, evaluation_id)
             if record is None or epoch is None:
                 return None
@@ -244,11 +244,9 @@ class Scheduler:
                 record = find_evaluation(connection, evaluation_id)
                 if record is None:
                     raise EvaluationNotFound(evaluation_id)
-                if record.status not in OPEN:
-                    raise EvaluationIsOver(evaluation_id, record.status)
-                if record.status not in among:
+                epoch = claim(connection, evaluation_id, self._worker, by_force=True, among=among)
+                if epoch is None and record.status in OPEN:
                     raise CannotCommand(what, record.status)
-                epoch = claim(connection, evaluation_id, self._worker, by_force=True)
                 if epoch is None:
                     raise EvaluationIsOver(evaluation_id, record.status)
                 return record, epoch

@@ -39,6 +39,7 @@ from app.persistence.database import Database
 from app.persistence.errors import StorageRefused
 from app.persistence.evaluations import (
     CONDUCTED,
+    FINISHED,
     OPEN,
     EvaluationRecord,
     analysed_of,
@@ -204,12 +205,17 @@ class EvaluationService:
     ) -> EvaluationRecord:
         """Go on with a paused evaluation, perhaps with another budget; what was spent counts.
 
-        Raises `UnplayablePlan` for a budget that nobody could keep.
+        With another budget also one that ended since its budget was spent. Raises `UnplayablePlan`
+        for a budget that nobody could keep.
         """
+        among: tuple[str, ...] = ("paused",)
         if budget is not None:
-            contest = self._rebudgeted(await self.find(evaluation_id), budget)
+            record = await self.find(evaluation_id)
+            contest = self._rebudgeted(record, budget)
             await self._refuse_if_spent(evaluation_id, contest)
-        taking = self._scheduler.taking_over(evaluation_id, "to resume", ("paused",))
+            if record.status == FINISHED and await self._wants_more(evaluation_id, contest):
+                among = ("paused", FINISHED)
+        taking = self._scheduler.taking_over(evaluation_id, "to resume", among)
         async with taking as (record, epoch):
             values: dict[str, Any] = {"status": "created", "detail": "", "owner": None}
             if budget is None:
@@ -218,8 +224,16 @@ class EvaluationService:
                 contest = self._rebudgeted(record, budget)
                 values["plan"] = dumps(plan_json(contest.plan))
                 await self._take_loans_back(evaluation_id, contest)
+            if record.status == FINISHED:
+                values |= {"ended_at": None, "report": None}
             await self._move_on(evaluation_id, epoch, **values)
         return await self.find(evaluation_id)
+
+    async def _wants_more(self, evaluation_id: str, contest: Contest) -> bool:
+        """Tell whether games are missing, for which there was no money."""
+        games = await self._database.read(lambda connection: games_of(connection, evaluation_id))
+        roster = Roster(games)
+        return bool(roster.void) or contest.schedule.verdict(roster.standings) is None
 
     def _rebudgeted(self, record: EvaluationRecord, budget: BudgetBody) -> Contest:
         plan = json.loads(record.plan) | {"budget": budget.model_dump(mode="json")}

@@ -51,7 +51,10 @@ async def resume(
     _: WriteScope,
     body: ResumeBody | None = None,
 ) -> Response:
-    """Let a paused evaluation go on, with another budget if one is given."""
+    """Let a paused evaluation go on, with another budget if one is given.
+
+    With a larger budget also one that is finished since its budget was spent.
+    """
     budget = None if body is None else body.budget
     try:
         return await _perform(evaluations.resume(evaluation_id, budget))

@@ -33,7 +33,8 @@ OPENING = "opening"
 #: In which something can still happen, and in which somebody conducts it.
 OPEN = ("created", "running", "paused")
 CONDUCTED = ("created", "running")
-STATUSES = (*OPEN, "finished", "cancelled")
+FINISHED = "finished"
+STATUSES = (*OPEN, FINISHED, "cancelled")
 GAME_STATUSES = ("playing", "scored", "void")
 
 
@@ -272,14 +273,21 @@ def claimable(connection: Connection, worker: str) -> list[str]:
     return [row.id for row in rows if row.owner in free]
 
 
-def claim(connection: Connection, evaluation_id: str, worker: str, *, by_force: bool) -> int | None:
-    """Make a worker the owner of an evaluation that is not over, and return the new epoch.
+def claim(
+    connection: Connection,
+    evaluation_id: str,
+    worker: str,
+    *,
+    by_force: bool = False,
+    among: Collection[str] = CONDUCTED,
+) -> int | None:
+    """Make a worker the owner of an evaluation, and return the new epoch.
 
-    Returns None if it is over, and unless it is taken by force, if it is paused or another living
-    worker owns it.
+    Returns None if its status is not `among` those, and unless it is taken by force, if another
+    living worker owns it.
     """
     row = connection.execute(_OWNED, {"evaluation": evaluation_id}).one_or_none()
-    if row is None or row.status not in (OPEN if by_force else CONDUCTED):
+    if row is None or row.status not in among:
         return None
     owners = [] if by_force or row.owner in (None, worker) else [row.owner]
     if len(workers.dead_of(connection, owners, worker)) < len(owners):
