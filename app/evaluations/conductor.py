@@ -219,13 +219,14 @@ class Conductor:
         self._treasurer.note(spending)
         self._waiting = ""
         self._treasurer.lent = {record.match_id: _lent_to(record) for record in records}
-        settled: list[Entry] = []
+        if settled := [entry for record in records if (entry := Entry.settled(record))]:
+            await self._store(settled)
+        await self._attend([each for each in records if each.match_id in self._treasurer.lent])
+
+    async def _attend(self, records: list[GameRecord]) -> None:
+        """See to the matches that are not over, if they are paused."""
         in_need: list[GameRecord] = []
         for record in records:
-            if entry := Entry.settled(record):
-                self._roster.settle(entry)
-                settled.append(entry)
-                continue
             match record.match_status:
                 case MatchStatus.PAUSED if _cause_of(record) is PauseCause.BUDGET:
                     in_need.append(record)
@@ -235,8 +236,6 @@ class Conductor:
                     await self._see_to(record)
                 case _:
                     self._due.pop(record.match_id, None)
-        if settled:
-            await self._store(settled)
         if in_need:
             await self._lend_more(in_need)
 
@@ -250,8 +249,10 @@ class Conductor:
 
         await self._database.write(store)
         for entry in settled:
+            self._roster.settle(entry)
             del self._treasurer.lent[entry.match_id]
-            self._recent.append((entry.match_id, now()))
+            if self._treasurer.asks_models(entry.slot):
+                self._recent.append((entry.match_id, now()))
             if entry.status == "scored":
                 self._analyst.take(entry.match_id)
             elif entry.attempt >= _ATTEMPTS and not self._is_spent:

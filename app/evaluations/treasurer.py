@@ -62,7 +62,7 @@ class Treasurer:
 
     def loan(self, slot: Slot, roster: Roster) -> Budget | None:
         """Return what a match in a slot is lent; None if it cannot be paid for to its end."""
-        if not self._asks_models(slot):
+        if not self.asks_models(slot):
             return self._purse.each
         return self._purse.loan(self._left(roster), self.likely_cost(slot, roster))
 
@@ -94,11 +94,12 @@ class Treasurer:
         lent = (
             self.lent[entry.match_id]
             for entry in roster.playing
-            if entry.match_id in self.lent and self._asks_models(entry.slot)
+            if entry.match_id in self.lent and self.asks_models(entry.slot)
         )
         return self._purse.left(spent, lent)
 
-    def _asks_models(self, slot: Slot) -> bool:
+    def asks_models(self, slot: Slot) -> bool:
+        """Tell whether a game may cost something."""
         return any(self._catalogue.models_of(each.name) for each in (slot.white, slot.black))
 
     def likely_cost(self, slot: Slot, roster: Roster) -> Spending:

@@ -10,9 +10,7 @@ from agents.models.budget import Budget
 from agents.models.errors import RequestRefused, ServerFault
 from app.matches.commands import Abort, Resume
 from app.matches.errors import CannotDo
-from app.persistence import ledger
 from app.persistence.matches import claimable
-from tests.app.persistence.samples import a_call
 from tests.support.evaluating import QUICK, evaluating, hurry, weak
 from tests.support.players import RESIGNS, ScriptedPlayer, Waits
 
@@ -113,20 +111,6 @@ async def test_nobody_else_gives_its_matches_another_budget(database_url, tmp_pa
         game, _ = await play.playing(evaluation_id, 2)
         with pytest.raises(CannotDo, match="has its budget from its evaluation"):
             await play.services.matches.command(game.match_id, Resume(Budget(calls=1000)))
-        await play.evaluations.cancel(evaluation_id)
-
-
-async def test_a_call_that_comes_in_after_the_end_of_its_match_counts(database_url, tmp_path):
-    gate = asyncio.Event()
-    async with evaluating(database_url, tmp_path, thinking(gate)) as play:
-        # Game 1 hangs, and in game 2 the other one resigns.
-        plan = {**DUEL, "agents": ["thinker", "weak"]}
-        evaluation_id = await play.start(**plan)
-        await play.until(evaluation_id, lambda it: '"scored":1' in it.progress)
-        (scored,) = (each for each in await play.games(evaluation_id) if each.status == "scored")
-        call = a_call(scored.match_id)
-        await play.services.database.write(lambda each: ledger.append(each, call))
-        await play.until(evaluation_id, lambda it: json.loads(it.progress)["spent"]["calls"] == 1)
         await play.evaluations.cancel(evaluation_id)
 
 

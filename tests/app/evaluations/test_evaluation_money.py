@@ -11,8 +11,10 @@ from structlog.testing import capture_logs
 from app.evaluations.errors import EvaluationIsOver, UnplayablePlan
 from app.evaluations.plan import read_plan
 from app.matches.schemas import BudgetBody
+from app.persistence import ledger
 from app.services import make_catalogue
 from app.settings import Settings
+from tests.app.persistence.samples import a_call
 from tests.support.evaluating import evaluating, hurry
 from tests.support.model_server import ModelServer
 from tests.support.team_matches import GOOD, MODEL, PROVIDER, solo, trio
@@ -134,6 +136,23 @@ async def test_a_budget_of_dollars_is_kept_to_the_cent(database_url, tmp_path):
         assert "budget is spent" in record.detail
         spent = Decimal(json.loads(record.progress)["spent"]["cost_usd"])
         assert 5 < spent <= 10
+
+
+async def test_a_call_that_comes_in_after_the_end_of_its_match_counts(database_url, tmp_path):
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path) as play,
+    ):
+        gate = asyncio.Event()
+        server.behave([*[GOOD] * 5, Waits(gate)])  # one game, and no more
+        evaluation_id = await play.start(**{**PLAN, "concurrency": 1})
+        await play.until(evaluation_id, lambda it: '"scored":1' in it.progress)
+        scored, _ = await play.games(evaluation_id)
+        call = a_call(scored.match_id, color="white")
+        await play.services.database.write(lambda each: ledger.append(each, call))
+        await play.until(evaluation_id, lambda it: json.loads(it.progress)["spent"]["calls"] == 6)
+        await play.evaluations.cancel(evaluation_id)
+        gate.set()
 
 
 async def test_more_money_lets_it_go_on(database_url, tmp_path):
