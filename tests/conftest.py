@@ -10,6 +10,20 @@ import pytest
 import structlog
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have to tell: `record_property("told", ...)`, in whichever process."""
+    told = [
+        value
+        for report in terminalreporter.getreports("passed")
+        for name, value in report.user_properties
+        if name == "told"
+    ]
+    if told:
+        terminalreporter.section("told by tests")
+        for each in told:
+            terminalreporter.write_line(str(each))
+
+
 @pytest.fixture
 def without_coverage() -> Iterator[None]:
     """Do not measure coverage in this test, which costs it several times its time.

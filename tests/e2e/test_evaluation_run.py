@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,9 @@ needs_processes = pytest.mark.skipif(not LINUX, reason="processes are looked for
 # --- what a small evaluation finds ---
 
 
-def test_the_ladder_rates_random_far_below_the_classical_team(tmp_path: Path) -> None:
+def test_the_ladder_rates_random_far_below_the_classical_team(
+    tmp_path: Path, record_property: Callable[[str, str], None]
+) -> None:
     """The plan that comes with Kibitz, by the program as it is installed."""
     environment = {name: value for name, value in os.environ.items() if name[:3] != "COV"}
     environment |= {"KIBITZ_DATA_FOLDER": str(tmp_path / "data")}
@@ -60,7 +62,9 @@ def test_the_ladder_rates_random_far_below_the_classical_team(tmp_path: Path) ->
     report = json.loads(kibitz("eval", "run", "plans/ci.toml", "--json", "--output", str(out)))
     ratings = {each["label"]: each["rating"]["as_played"] for each in report["agents"]}
     for label, rating in ratings.items():
-        print(f"{label}: {rating['text']}, 95 % from {rating['low']} to {rating['high']}")
+        ends = ("?" if end is None else f"{end:.0f}" for end in (rating["low"], rating["high"]))
+        told = f"{label}: {rating['text']} Elo, by the likelihood ratio from {' to '.join(ends)}"
+        record_property("told", told)
     dice, team = ratings.values()
     assert dice["high"] < team["low"] - 300
 
