@@ -45,8 +45,8 @@ def sprt(
     Results are the first one's. Pairs are two games from one opening with colours swapped; they
     tell more than the same games one by one. The exit code is 0 whatever the decision.
     """
+    from app.evaluations.sprt import are_alike, statistics_of
     from app.evaluations.sprt import sprt as test
-    from app.evaluations.sprt import statistics_of
 
     counts = _numbers("--results", results)
     limits = _numbers("--bounds", bounds)
@@ -65,6 +65,9 @@ def sprt(
     }
     typer.echo(f"LLR {verdict.llr:.3f} ({verdict.lower:.3f} to {verdict.upper:.3f})")
     typer.echo(decision[verdict.decision] if verdict.decision else "Not decided yet: play on.")
+    if are_alike(counts):
+        typer.echo(f"{fared.games:g} games, all results the same: they tell no Elo, but a bound.")
+        return
     typer.echo(
         f"Elo {fared.elo:.1f} ± {fared.elo_margin:.1f}, nElo {fared.nelo:.1f} ± "
         f"{fared.nelo_margin:.1f}, LOS {fared.los:.1%}, {fared.games:g} games"

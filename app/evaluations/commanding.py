@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import structlog
 
-from app.matches.commands import Command, Pause
+from agents.models.budget import Budget
+from app.matches.commands import Command, Hold
 from app.matches.errors import MatchError
-from app.matches.match import PauseCause
 from app.matches.service import MatchService
 from app.persistence.database import Database
 from app.persistence.evaluations import unfinished_matches
 
-#: What lets the clocks stand until the evaluation goes on.
-PAUSE = Pause("the evaluation is paused", PauseCause.EVALUATION)
+_PAUSED = "the evaluation is paused"
+#: What lets matches stand until the evaluation goes on, and what has all go on that are paused.
+HOLD, HOLD_ALL = Hold(_PAUSED), Hold(_PAUSED, also_paused=True)
 
 _log = structlog.get_logger(__name__)
+
+
+def hold_with(budget: Budget) -> Hold:
+    """Return what lets a match stand, and gives it another budget."""
+    return Hold(_PAUSED, budget=budget)
 
 
 async def command(matches: MatchService, match_id: str, what: Command) -> None:

@@ -113,6 +113,8 @@ class Conductor:
         #: When matches that paused by a fault are resumed, and how often that was done.
         self._due: dict[str, datetime] = {}
         self._resumed: Counter[str] = Counter()
+        #: How many plies they had when they last paused.
+        self._plies: dict[str, int] = {}
         self._is_spent = False
         #: Matches that have ended lately, and when that was seen.
         self._recent: deque[tuple[str, datetime]] = deque()
@@ -260,10 +262,13 @@ class Conductor:
                 raise _Stuck(f"game {number} came to nothing {_ATTEMPTS} times: {detail}")
 
     async def _take_up(self, record: GameRecord) -> None:
-        """Resume a match that stands since its evaluation was to be paused, and yet goes on.
+        """Resume a match that stood with its evaluation, which goes on.
 
-        Whoever was about to pause it has died in between; or has taken it, and we do not know yet.
+        Unless somebody has taken the evaluation to pause it, and we do not know yet.
         """
+        if not self._matches.has_room:
+            self._waiting = f"game {_slot_of(record).number} waits until others have ended"
+            return
         await self._database.write(lambda connection: hold(connection, self.id, self._epoch))
         await self._command(record.match_id, Resume())
 
@@ -275,6 +280,9 @@ class Conductor:
             self._waiting = f"game {number} was paused by somebody"
             return
         self._waiting = f"game {number}: {why}"
+        if record.ply_count > self._plies.get(match_id, record.ply_count):
+            self._resumed[match_id] = 0  # it had gone on: this is another fault
+        self._plies[match_id] = record.ply_count
         due = self._due.get(match_id)
         is_enough = due is None and self._resumed[match_id] >= _RESUMES
         if cause is PauseCause.SETUP or (is_enough and cause is PauseCause.OUTAGE):

@@ -141,6 +141,13 @@ class Estimate:
         return (self.draw_aware_high - self.draw_aware_low) / 2
 
     @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The ends of the draw-aware interval, where there is one, or else of the other."""
+        if self.draw_aware_low is None and self.draw_aware_high is None:
+            return self.low, self.high
+        return self.draw_aware_low, self.draw_aware_high
+
+    @property
     def wald_margin(self) -> float | None:
         """1.96 standard errors, which other tables publish as the margin."""
         return None if self.standard_error is None else WALD * self.standard_error

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from agents.catalogue import Catalogue
 from agents.timekeeping import now
 from app.errors import AppError
-from app.evaluations.commanding import PAUSE, command_all
+from app.evaluations.commanding import HOLD, command_all
 from app.evaluations.conductor import FIRST_PAUSE, Conductor, Ending
 from app.evaluations.contest import Contest
 from app.evaluations.errors import CannotCommand, EvaluationIsOver, EvaluationNotFound
@@ -199,12 +199,12 @@ class Scheduler:
         else:
             values |= {"status": "finished", "ended_at": at}
         if ending.is_paused:
-            await command_all(self._database, self._matches, evaluation_id, PAUSE)
+            await command_all(self._database, self._matches, evaluation_id, HOLD)
         await self._database.write(
             lambda connection: move_on(connection, evaluation_id, epoch, **values)
         )
         if ending.is_paused:  # and those that were taken up meanwhile, as others made room
-            await command_all(self._database, self._matches, evaluation_id, PAUSE)
+            await command_all(self._database, self._matches, evaluation_id, HOLD)
         self.tell()  # before the report is made, which takes a while
         if not ending.is_paused and self.make_report is not None:
             await self._store_report(evaluation_id, epoch, self.make_report)

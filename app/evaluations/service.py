@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 
 from agents.catalogue import Catalogue
 from agents.timekeeping import now
-from app.evaluations.commanding import PAUSE, command, command_all
+from app.evaluations.commanding import HOLD, HOLD_ALL, command, command_all, hold_with
 from app.evaluations.contest import Contest
 from app.evaluations.errors import EvaluationNotFound, TooManyEvaluations, UnplayablePlan
 from app.evaluations.estimate import PlanEstimate, estimate_plan
@@ -30,7 +30,7 @@ from app.evaluations.roster import Entry, Roster
 from app.evaluations.scheduler import Scheduler
 from app.evaluations.schedules.schedule import Slot
 from app.evaluations.treasurer import Treasurer, lack_of_money
-from app.matches.commands import Abort, Command, Resume
+from app.matches.commands import Abort, Command
 from app.matches.errors import KeyReused
 from app.matches.events import dumps, timestamp
 from app.matches.schemas import BudgetBody
@@ -194,10 +194,10 @@ class EvaluationService:
     async def pause(self, evaluation_id: str) -> EvaluationRecord:
         """Begin no more games, and let the clocks of those under way stand."""
         async with self._scheduler.taking_over(evaluation_id, "to pause", CONDUCTED) as (_, epoch):
-            await self._command_all(evaluation_id, PAUSE)
+            await self._command_all(evaluation_id, HOLD)
             await self._move_on(evaluation_id, epoch, status="paused", detail="", owner=None)
             # And those that were taken up meanwhile, as others made room; no more will be now.
-            await self._command_all(evaluation_id, PAUSE)
+            await self._command_all(evaluation_id, HOLD)
         return await self.find(evaluation_id)
 
     async def resume(
@@ -218,9 +218,9 @@ class EvaluationService:
         taking = self._scheduler.taking_over(evaluation_id, "to resume", among)
         async with taking as (record, epoch):
             values: dict[str, Any] = {"status": "created", "detail": "", "owner": None}
-            if budget is None:
-                await self._command_all(evaluation_id, Resume())
-            else:
+            # Whatever matches stood for: whoever conducts it resumes them as there is room.
+            await self._command_all(evaluation_id, HOLD_ALL)
+            if budget is not None:
                 contest = self._rebudgeted(record, budget)
                 values["plan"] = dumps(plan_json(contest.plan))
                 await self._take_loans_back(evaluation_id, contest)
@@ -252,7 +252,7 @@ class EvaluationService:
             raise UnplayablePlan("budget", "as much was spent already")
 
     async def _take_loans_back(self, evaluation_id: str, contest: Contest) -> None:
-        """Resume matches with no more than they have spent: the rest is lent anew."""
+        """Leave matches no more than they have spent: the rest is lent anew."""
         spending = await self._database.read(
             lambda connection: spending_of(connection, evaluation_id, playing=True)
         )
@@ -262,7 +262,7 @@ class EvaluationService:
             lambda connection: unfinished_matches(connection, evaluation_id)
         )
         for match_id in found:
-            await command(self._matches, match_id, Resume(treasurer.without_loan(match_id)))
+            await command(self._matches, match_id, hold_with(treasurer.without_loan(match_id)))
 
     async def cancel(self, evaluation_id: str) -> EvaluationRecord:
         """End an evaluation: games under way are aborted, those that were played are kept."""

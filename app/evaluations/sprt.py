@@ -151,6 +151,11 @@ def statistics_of(counts: Sequence[float]) -> DuelStatistics:
     )
 
 
+def are_alike(counts: Sequence[float]) -> bool:
+    """Return whether all results are the same, so that nothing can be told by how they vary."""
+    return sum(map(bool, counts)) == 1
+
+
 def llr(counts: Sequence[float], bounds: tuple[float, float], model: Model = "logistic") -> float:
     """Return the logarithm of how much likelier the upper bound makes the results than the lower.
 

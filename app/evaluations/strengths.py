@@ -135,7 +135,7 @@ def difference_of(data: EvaluationData, first: str, second: str) -> Difference |
     if data.kind == "pool":
         found = rate_difference(_tallies(data.games), data.anchors, first, second)
         return None if found is None else _as_difference(found)
-    certain = _with_certain_anchors(data)
+    certain = with_certain_anchors(data)
     sampled = strengths_of(certain, certain.games, certain.answers)
     alone = sampled.estimates.get(first), sampled.estimates.get(second)
     if alone[0] is None or alone[1] is None:
@@ -209,7 +209,8 @@ def _as_difference(found: Estimate) -> Difference:
     return Difference(found.elo, found.low, found.high, found.bound)
 
 
-def _with_certain_anchors(data: EvaluationData) -> EvaluationData:
+def with_certain_anchors(data: EvaluationData) -> EvaluationData:
+    """Return an evaluation as if the ratings of anchors, and of positions, were sure."""
     return replace(
         data,
         anchors=tuple(replace(anchor, se=0.0) for anchor in data.anchors),
@@ -253,21 +254,17 @@ def _leaning(results: Iterable[AnchorResult], elo: float, data: EvaluationData) 
 
 def _difference(first: Estimate, second: Estimate, shared: float) -> Difference | None:
     """Combine two intervals: of independent ratings the squares of half-widths add up."""
-    if (
-        first.low is not None
-        and first.high is not None
-        and second.low is not None
-        and second.high is not None
-    ):
+    (low, high), (other_low, other_high) = first.ends, second.ends
+    if low is not None and high is not None and other_low is not None and other_high is not None:
         elo = first.elo - second.elo
-        down = math.hypot(first.elo - first.low, second.high - second.elo, WALD * shared)
-        up = math.hypot(first.high - first.elo, second.elo - second.low, WALD * shared)
+        down = math.hypot(first.elo - low, other_high - second.elo, WALD * shared)
+        up = math.hypot(high - first.elo, second.elo - other_low, WALD * shared)
         return Difference(elo, elo - down, elo + up, None)
     # One of them has a bound only: what is left is how far apart the bounds are.
-    if first.low is not None and second.high is not None:
-        bound = first.low - second.high - _ONE_SIDED * shared
+    if low is not None and other_high is not None:
+        bound = low - other_high - _ONE_SIDED * shared
         return Difference(bound, bound, None, "lower")
-    if first.high is not None and second.low is not None:
-        bound = first.high - second.low + _ONE_SIDED * shared
+    if high is not None and other_low is not None:
+        bound = high - other_low + _ONE_SIDED * shared
         return Difference(bound, None, bound, "upper")
     return None

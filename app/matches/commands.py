@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agents.models.budget import Budget
 from app.matches.errors import CannotDo
-from app.matches.match import Match, PauseCause
+from app.matches.match import Match, MatchStatus, PauseCause
 from engine import Color
 
 
@@ -128,6 +128,31 @@ class Resume:
     def perform(self, match: Match, at: datetime) -> None:
         """Resume."""
         match.resume(at, self.budget)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Let a match stand until its evaluation goes on, whether or not it has begun."""
+
+    reason: str
+    #: Whether a match that is paused goes on with its evaluation, too, whyever it is.
+    also_paused: bool = False
+    #: Another budget, to go on with.
+    budget: Budget | None = None
+
+    def perform(self, match: Match, at: datetime) -> None:
+        """Begin it if it has not begun, and pause it."""
+        if match.status is MatchStatus.CREATED:
+            match.start(at)
+        if match.status is MatchStatus.RUNNING:
+            match.pause(at, self.reason, PauseCause.EVALUATION)
+            if self.budget is None:
+                return
+        is_enough = match.pause_cause is PauseCause.EVALUATION or not self.also_paused
+        if match.status is MatchStatus.PAUSED and self.budget is None and is_enough:
+            raise CannotDo("to hold", "the match is paused")
+        match.resume(at, self.budget)
+        match.pause(at, self.reason, PauseCause.EVALUATION)
 
 
 @dataclass(frozen=True)

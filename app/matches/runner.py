@@ -124,7 +124,7 @@ class Runner:
 
     def reserve(self, settings: MatchSettings) -> bool:
         """Return whether a new match can be run here at once; if so, `begin` or `release` it."""
-        if self._group is None or not (settings.has_human or self._occupied < self._concurrent):
+        if self._group is None or not (settings.has_human or self.has_room):
             return False
         self._occupied += _room(settings)
         return True
@@ -147,6 +147,11 @@ class Runner:
                 await asyncio.sleep(LOOK_EVERY.total_seconds())
             else:
                 return
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more match may be run here."""
+        return self._occupied < self._concurrent
 
     @property
     def is_running(self) -> bool:
@@ -191,7 +196,7 @@ class Runner:
 
         found, with_humans = await self._database.read(find)
         for match_id in found:
-            if self._occupied >= self._concurrent:
+            if not self.has_room:
                 break  # those that were created meanwhile have the room
             self._occupied += 1  # until it is counted with its owner
             try:

@@ -179,6 +179,11 @@ class MatchService:
 
     # --- finding ---
 
+    @property
+    def has_room(self) -> bool:
+        """Whether one more match may be run in this process."""
+        return self._runner.has_room
+
     async def find(self, match_id: str) -> MatchRecord:
         """Return a match by its id, or raise `MatchNotFound`."""
         record = await self._database.read(lambda connection: find_match(connection, match_id))

@@ -238,3 +238,11 @@ def test_people_are_told_the_decision(results, sentence):
     run = kibitz("sprt", "--results", results, "--bounds", "0,50")
     assert run.returncode == 0
     assert sentence in run.stdout.splitlines()
+
+
+@pytest.mark.parametrize("results", ["0,0,100", "0,0,7,0,0"])
+def test_results_that_are_all_the_same_tell_no_elo(results):
+    told = kibitz("sprt", "--results", results).stdout
+    assert "all results the same" in told
+    assert "LOS" not in told
+    assert answer("sprt", "--results", results)["elo_margin"] is not None

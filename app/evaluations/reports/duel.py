@@ -10,7 +10,7 @@ from app.evaluations.games import EvaluationData, PlayedGame, SprtSettings
 from app.evaluations.ratings import Estimate
 from app.evaluations.reports import numerals
 from app.evaluations.scores import Score
-from app.evaluations.sprt import SprtVerdict, sprt, statistics_of
+from app.evaluations.sprt import SprtVerdict, are_alike, sprt, statistics_of
 from app.evaluations.strengths import Strengths
 
 #: How many points the course of a test has at most, and how often the test is looked at for it.
@@ -55,11 +55,6 @@ def duel(data: EvaluationData, strengths: Strengths) -> dict[str, Any] | None:
         "course": _thinned(course),
         "text": _headline(f"{first} against {second}", pentanomial or trinomial, own),
     }
-
-
-def are_alike(counts: Sequence[int]) -> bool:
-    """Return whether all results are the same, so that nothing can be told by how they vary."""
-    return sum(map(bool, counts)) == 1
 
 
 def are_few(counts: Sequence[int]) -> bool:

@@ -203,11 +203,12 @@ def _notes(rows: Sequence[LeaderboardRow], anchors: Sequence[Anchor]) -> Iterabl
     for anchor in anchors:
         rated.setdefault(anchor.label, []).append(anchor)
     for label, ratings in rated.items():
-        if len(ratings) > 1:
-            elos = ", ".join(f"{each.elo:.0f}" for each in ratings)
+        elos = dict.fromkeys(f"{each.elo:.0f}" for each in ratings)
+        if len(elos) > 1:
             yield (
-                f"{label} was rated {elos} in different evaluations. Games count with the rating "
-                "they were played by, so whoever met both is measured on a mean of both scales."
+                f"{label} was rated {', '.join(elos)} in different evaluations. Games count with "
+                "the rating they were played by, so whoever met both is measured on a mean of both "
+                "scales."
             )
     labels = [row.label for row in rows]
     yield from (

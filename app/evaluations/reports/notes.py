@@ -9,8 +9,10 @@ from typing import Any
 
 from app.evaluations.bradley_terry import NATURAL
 from app.evaluations.games import EvaluationData, VoidCause, VoidGame
+from app.evaluations.ratings import Estimate
 from app.evaluations.reports import numerals
 from app.evaluations.reports.duel import are_few
+from app.evaluations.strengths import strengths_of, with_certain_anchors
 
 #: Fewer scored games than this are few.
 _FEW = 30
@@ -38,8 +40,11 @@ def notes(
 ) -> list[dict[str, Any]]:
     """Return what a reader has to know, by what the report has told of the agents and the duel."""
     found = [*_of_evaluation(data), *_of_duel(duel)]
+    certain = with_certain_anchors(data)
+    sure = strengths_of(certain, certain.games, certain.answers).estimates
     for agent in agents:
-        found += [*_of_rating(data, agent), *_of_fit(agent), *_of_conduct(data, agent)]
+        known = sure.get(agent["label"])
+        found += [*_of_rating(data, agent, known), *_of_fit(agent), *_of_conduct(data, agent)]
     return [note.to_json() for note in found]
 
 
@@ -157,7 +162,10 @@ def _of_duel(duel: Mapping[str, Any] | None) -> Iterator[Note]:
     )
 
 
-def _of_rating(data: EvaluationData, agent: Mapping[str, Any]) -> Iterator[Note]:
+def _of_rating(
+    data: EvaluationData, agent: Mapping[str, Any], sure: Estimate | None
+) -> Iterator[Note]:
+    """Tell what is doubtful of a rating; `sure` is what it would be if anchors were."""
     label = agent["label"]
     rating = agent["rating"]["as_played"]
     what = "positions" if data.kind == "positions" else "games"
@@ -178,12 +186,14 @@ def _of_rating(data: EvaluationData, agent: Mapping[str, Any]) -> Iterator[Note]
         )
     if count < _FEW:
         yield Note("few_games", f"The rating of {label} rests on {_many(count, what[:-1])}.", label)
-    yield from _of_anchors(data, agent, label)
+    yield from _of_anchors(data, agent, label, sure)
 
 
-def _of_anchors(data: EvaluationData, agent: Mapping[str, Any], label: str) -> Iterator[Note]:
+def _of_anchors(
+    data: EvaluationData, agent: Mapping[str, Any], label: str, sure: Estimate | None
+) -> Iterator[Note]:
     rating = agent["rating"]["as_played"]
-    margin, own = rating["margin"], rating["wald_margin"]
+    margin, own = rating["margin"], None if sure is None else sure.margin
     whose = "positions'" if data.kind == "positions" else "anchors'"
     # More than half of the variance is not of the games.
     if margin is not None and own is not None and margin > math.sqrt(2) * own:

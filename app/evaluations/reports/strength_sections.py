@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from app.evaluations.reports import numerals
-from app.evaluations.reports.duel import are_alike
 from app.evaluations.reports.markup import (
     Column,
     Html,
@@ -16,6 +15,7 @@ from app.evaluations.reports.markup import (
     subsection,
     table,
 )
+from app.evaluations.sprt import are_alike
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -8,9 +8,11 @@ from structlog.testing import capture_logs
 
 from agents.models.budget import Budget
 from agents.models.errors import RequestRefused, ServerFault
+from app.matches import owner
 from app.matches.commands import Abort, Resume
 from app.matches.errors import CannotDo
 from app.persistence.matches import claimable
+from engine import Move
 from tests.support.evaluating import QUICK, evaluating, hurry, weak
 from tests.support.players import RESIGNS, ScriptedPlayer, Waits
 
@@ -146,3 +148,24 @@ async def test_games_are_kept_while_a_model_cannot_be_asked(
         assert [(game.number, game.status) for game in games] == [
             (number, "scored") for number in range(1, 5)
         ]
+
+
+def any_move(turn):
+    return min(turn.position.legal_moves(), key=Move.uci)
+
+
+async def test_a_fault_after_a_while_is_another_one(database_url, tmp_path):
+    """A provider that is away now and then, and not for long, is not given up."""
+    # A match pauses after so many faults, and every resumption has another player decide.
+    spell = [AWAY] * 3 * owner.FAULTS
+    steps = iter([*[*spell, any_move] * 4, RESIGNS] * 2)
+
+    def often_unheard(seed):
+        return ScriptedPlayer(*[lambda turn: next(steps)] * 99, name="thinker")
+
+    async with evaluating(database_url, tmp_path, {"thinker": often_unheard}) as play:
+        evaluation_id = await play.start(**{**DUEL, "games": 2, "concurrency": 1})
+        record = await play.stopped(evaluation_id)
+        assert record.status == "finished", record.detail
+        games = await play.games(evaluation_id)
+        assert [(game.number, game.status) for game in games] == [(1, "scored"), (2, "scored")]

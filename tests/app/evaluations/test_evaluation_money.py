@@ -46,7 +46,7 @@ def quickly(monkeypatch):
         yield
 
 
-def services(server, database_url, tmp_path, teams=None, **prices):
+def services(server, database_url, tmp_path, teams=None, prices=None, **settings):
     folder = tmp_path / "teams"
     folder.mkdir(exist_ok=True)
     for name, text in (teams or TEAMS).items():
@@ -56,7 +56,8 @@ def services(server, database_url, tmp_path, teams=None, **prices):
         "teams_folder": folder,
         "providers": {PROVIDER: {"base_url": server.base_url}},
         "data_folder": tmp_path,
-        "prices": prices.get("prices", {}),
+        "prices": prices or {},
+        **settings,
     }
     catalogue = make_catalogue(Settings(**values))
     return evaluating(database_url, tmp_path, catalogue=catalogue, **values)
@@ -252,6 +253,22 @@ async def test_a_paused_evaluation_is_resumed_with_another_budget(database_url, 
         assert len(server.requests) == await calls_of(play, evaluation_id) == 9
         games = await play.games(evaluation_id)
         assert [game.status for game in games] == ["scored", "void"]
+
+
+@pytest.mark.parametrize("before", [{}, {"calls": 1000}])
+async def test_a_smaller_budget_holds_for_every_match(before, database_url, tmp_path):
+    """Also for those that had not begun."""
+    async with (
+        ModelServer(GOOD) as server,
+        services(server, database_url, tmp_path, concurrent_matches=1) as play,
+    ):
+        plan = {**PLAN, "budget": before, "concurrency": 4}
+        evaluation_id, gate = await paused(server, play, plan, call=2)
+        await play.evaluations.resume(evaluation_id, BudgetBody(calls=9))
+        gate.set()
+        record = await play.finished(evaluation_id)
+        assert "budget is spent" in record.detail
+        assert len(server.requests) == await calls_of(play, evaluation_id) <= 9
 
 
 async def test_dollars_that_nobody_can_count_are_refused_before_anything_is_spent(

@@ -112,6 +112,8 @@ def test_an_anchor_counts_with_the_rating_its_evaluation_gave_it():
     assert [anchor.elo for anchor in board.anchors] == [1000, 1100]
     assert any(note.startswith("y was rated 1000, 1100 in different") for note in board.notes)
     assert leaderboard([old, old]).notes == ()
+    unsure = measured(games_of("a", "y", 10, 0, 10), anchors=(Anchor("y", 1000.0, 30.0),), number=3)
+    assert leaderboard([old, unsure]).notes == ()
 
 
 def test_an_anchor_that_is_measured_itself_is_rated_by_its_own_games():

@@ -110,6 +110,18 @@ def test_pairings_without_games_link_nobody():
     assert found["b"] is found["c"] is None
 
 
+def test_a_skewed_interval_is_not_laid_at_the_door_of_anchors_that_are_sure():
+    games = [
+        *games_of("a", "b", 60, 0, 0),
+        *games_of("a", "y", 6, 0, 0, first=61),
+        *games_of("b", "y", 0, 1, 5, first=67),
+    ]
+    report = reported(evaluation("pool", ("a", "b"), games, anchors=(Anchor("y", 1000.0),)))
+    rating = next(each for each in report["agents"] if each["label"] == "b")["rating"]["as_played"]
+    assert rating["margin"] > math.sqrt(2) * rating["wald_margin"]
+    assert "anchor_uncertainty" not in codes(report)
+
+
 # --- differences in a pool ---
 
 

@@ -15,6 +15,7 @@ from app.matches.commands import (
     Command,
     Draw,
     DrawAction,
+    Hold,
     Pause,
     PlayMove,
     Resign,
@@ -105,6 +106,9 @@ COMMANDS: list[tuple[Command, DOES]] = [
     (PlayMove(BLACK, "e5"), _does(CannotDo, NotYourTurn, CannotDo)),
     (PlayMove(WHITE, "e5"), _does(CannotDo, IllegalMove, CannotDo)),
     (PlayMove(WHITE, "hello"), _does(CannotDo, UnreadableMove, CannotDo)),
+    (Hold("x"), _does(None, None, CannotDo)),
+    (Hold("x", also_paused=True), _does(None, None, None)),
+    (Hold("x", budget=Budget(calls=1)), _does(None, None, None)),
     (Resign(WHITE), _does(None, None, None)),
     (Resign(BLACK), _does(None, None, None)),
     (Draw(WHITE, DrawAction.OFFER), _does(None, None, None)),
@@ -480,6 +484,20 @@ def test_a_fallen_flag(fen: str, winner: Color | None) -> None:
     match.lose_on_time(after(10))
     assert match.outcome == Outcome(winner, Termination.TIME_FORFEIT)
     assert match.new_events[0].fields["spent_ms"] == 10_000
+
+
+@pytest.mark.parametrize("status", ["created", "running", "paused"])
+def test_a_match_is_held_with_another_budget(status) -> None:
+    match = IN_EACH_STATUS[status]()
+    Hold("tea", budget=Budget(calls=7)).perform(match, after(5))
+    assert match.status is MatchStatus.PAUSED
+    assert (match.pause_cause, match.pause_reason) == (PauseCause.EVALUATION, "tea")
+    assert match.budget == Budget(calls=7)
+    with pytest.raises(CannotDo):  # it is held
+        Hold("tea", also_paused=True).perform(match, after(6))
+    match.resume(after(7))
+    assert match.status is MatchStatus.RUNNING
+    assert match.started_at is not None
 
 
 def test_a_pause_keeps_what_the_turn_had_taken() -> None:
