@@ -292,7 +292,9 @@ def test_a_provider_that_fails_now_and_then_costs_nothing_but_time(name: str, fo
     fault, outcome = PROVIDER_FAULTS[name]
 
     async def main() -> None:
-        teams = {"patient.toml": trio(f"timeout = {_timeout(fault)}", retries=5)}
+        # Long enough for calls that are answered, however busy the machine is.
+        timeout = 10 * _timeout(fault)
+        teams = {"patient.toml": trio(f"timeout = {timeout}", retries=5)}
         async with (
             ModelServer(every(4, fault)) as server,
             playing(server, folder, teams=teams) as play,
