@@ -9,10 +9,12 @@ from typing import Any
 
 from app.evaluations.bradley_terry import NATURAL
 from app.evaluations.games import EvaluationData, VoidCause, VoidGame
+from app.evaluations.plan import MAX_PLIES
 from app.evaluations.ratings import Estimate
 from app.evaluations.reports import numerals
 from app.evaluations.reports.duel import are_few
 from app.evaluations.strengths import strengths_of, with_certain_anchors
+from engine import Termination
 
 #: Fewer scored games than this are few.
 _FEW = 30
@@ -83,11 +85,25 @@ def _of_evaluation(data: EvaluationData) -> Iterator[Note]:
     if data.kind == "pool" and data.white_advantage:
         yield Note("no_advantage", "Ratings of a pool leave the advantage of White out.")
 
+    yield from _of_length(data)
     if data.kind == "ladder" and data.plan.get("adaptive"):
         yield Note(
             "adaptive",
             "Anchors, and how many games there are, were chosen by the results so far. Intervals "
             "are worked out as if both had been settled before.",
+        )
+
+
+def _of_length(data: EvaluationData) -> Iterator[Note]:
+    """Tell of games that were cut shorter than those by which anchors are calibrated."""
+    most = data.plan.get("match", {}).get("max_plies")
+    cut = sum(game.termination is Termination.MAX_PLIES for game in data.games)
+    if data.anchors and cut and most is not None and most < MAX_PLIES:
+        yield Note(
+            "short_games",
+            f"{_many(cut, 'game')} {_were(cut)} drawn after {most} plies. Anchors are calibrated "
+            f"by games of up to {MAX_PLIES}, so ratings may lie nearer to the opponents' than they "
+            "should.",
         )
 
 

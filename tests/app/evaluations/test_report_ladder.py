@@ -218,3 +218,13 @@ def test_notes_tell_of_the_whole_evaluation():
     assert not {"unfinished", "void_games", "not_analysed", "adaptive"} & set(
         codes(reported(quiet))
     )
+
+
+@pytest.mark.parametrize(("most", "is_noted"), [(160, True), (300, False), (None, False)])
+def test_games_that_were_cut_short_are_noted(most, is_noted):
+    games = games_of("a", "y", 3, 2, 3)
+    cut = [replace(each, termination=Termination.MAX_PLIES) for each in games if not each.winner]
+    plan = {"kind": "ladder", "match": {"max_plies": most}}
+    data = evaluation(games=[*games, *cut], anchors=EXAMPLE_ANCHORS[1:2], plan=plan)
+    assert ("short_games" in codes(reported(data))) == is_noted
+    assert "short_games" not in codes(reported(replace(data, games=tuple(games))))
