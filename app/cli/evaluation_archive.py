@@ -180,6 +180,10 @@ def ratings(as_json: AsJson = False, database: Url = None) -> None:
         return
     names = ("agent", "rating", "W-D-L", "accuracy", "solved", "forfeits", "$ a move")
     print_rows(names, [_place(each) for each in told["rows"]], numbers=names[1:])
+    typer.echo(
+        "± is half the 95 % interval by the likelihood ratio, which is wider than that of a"
+        " ladder's report where games were drawn."
+    )
     for note in told["notes"]:
         typer.echo(f"Note: {note}")
 

@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from sqlalchemy import Connection
 from uuid_utils.compat import uuid7
 
 from agents.catalogue import Catalogue
 from agents.timekeeping import now
+from app.errors import AppError
 from app.evaluations.commanding import HOLD, HOLD_ALL, command, command_all, hold_with
 from app.evaluations.contest import Contest
 from app.evaluations.errors import EvaluationNotFound, TooManyEvaluations, UnplayablePlan
@@ -56,6 +58,8 @@ from app.persistence.evaluations import (
     unfinished_matches,
 )
 from engine import Game
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -269,33 +273,28 @@ class EvaluationService:
         async with self._scheduler.taking_over(evaluation_id, "to cancel", OPEN) as taken:
             record, epoch = taken
             await self._command_all(evaluation_id, Abort(CANCELLED))
-            contest = Contest.of(read_plan(json.loads(record.plan)))
             at = now()
+            values = {"status": "cancelled", "detail": "it was cancelled", "owner": None}
 
             def close(connection: Connection) -> None:
-                progress = self._closed(connection, evaluation_id, contest)
-                move_on(
-                    connection,
-                    evaluation_id,
-                    epoch,
-                    status="cancelled",
-                    detail="it was cancelled",
-                    progress=dumps(progress),
-                    owner=None,
-                    updated_at=at,
-                    ended_at=at,
-                )
+                progress = self._closed(connection, record)
+                ended = {"progress": progress, "updated_at": at, "ended_at": at}
+                move_on(connection, evaluation_id, epoch, **values, **ended)
 
             await self._database.write(close)
         return await self.find(evaluation_id)
 
-    def _closed(
-        self, connection: Connection, evaluation_id: str, contest: Contest
-    ) -> dict[str, Any]:
+    def _closed(self, connection: Connection, record: EvaluationRecord) -> str:
         """Settle the games whose matches are over, and return what the evaluation has come to."""
-        for record in games_of(connection, evaluation_id, playing=True):
-            if entry := Entry.settled(record):
+        evaluation_id = record.id
+        for game in games_of(connection, evaluation_id, playing=True):
+            if entry := Entry.settled(game):
                 settle_game(connection, entry.match_id, entry.status, entry.detail)
+        try:
+            contest = Contest.of(read_plan(json.loads(record.plan)))
+        except AppError as error:  # a plan of another version must not keep it from being ended
+            _log.warning("progress not told anew", evaluation_id=evaluation_id, error=str(error))
+            return record.progress
         treasurer = Treasurer(contest, self._catalogue)
         treasurer.note(spending_of(connection, evaluation_id))
         progress = progress_json(
@@ -306,7 +305,7 @@ class EvaluationService:
             spent=treasurer.spent,
             budget=contest.plan.whole_budget,
         )
-        return progress | {"eta_ms": None}
+        return dumps(progress | {"eta_ms": None})
 
     async def _move_on(self, evaluation_id: str, epoch: int, **values: Any) -> None:  # noqa: ANN401 - columns
         at = now()

@@ -11,6 +11,7 @@ from agents.models.errors import RequestRefused, ServerFault
 from app.matches import owner
 from app.matches.commands import Abort, Resume
 from app.matches.errors import CannotDo
+from app.persistence.evaluations import move_on
 from app.persistence.matches import claimable
 from engine import Move
 from tests.support.evaluating import QUICK, evaluating, hurry, weak
@@ -169,3 +170,17 @@ async def test_a_fault_after_a_while_is_another_one(database_url, tmp_path):
         assert record.status == "finished", record.detail
         games = await play.games(evaluation_id)
         assert [(game.number, game.status) for game in games] == [(1, "scored"), (2, "scored")]
+
+
+async def test_what_nobody_understands_any_more_can_be_cancelled(database_url, tmp_path):
+    """A plan of another version, say."""
+    async with evaluating(database_url, tmp_path, thinking(asyncio.Event())) as play:
+        evaluation_id = await play.start(**DUEL)
+        await play.playing(evaluation_id, 2)
+        paused = await play.evaluations.pause(evaluation_id)
+        await play.services.database.write(
+            lambda each: move_on(each, evaluation_id, paused.epoch, plan='{"kind": "tournament"}')
+        )
+        record = await play.evaluations.cancel(evaluation_id)
+        assert (record.status, record.progress) == ("cancelled", paused.progress)
+        assert {game.status for game in await play.games(evaluation_id)} == {"void"}
