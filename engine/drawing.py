@@ -18,20 +18,48 @@ _FIGURINES = {
     Color.BLACK: dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True)),
 }
 
-#: The outline of each piece in a square of 45 by 45.
+#: The outline of each piece in a square of 45 by 45, and the lines drawn on it.
 _OUTLINES = {
-    PieceType.PAWN: "M22.5 8.5a5.5 5.5 0 0 1 3.6 9.7h2.4v3h-3.2q.6 7 4.7 11.8h-15q4.1-4.8 4.7-11.8"
-    "h-3.2v-3h2.4a5.5 5.5 0 0 1 3.6-9.7z",
-    PieceType.KNIGHT: "M14 33c0-8 6-10 6.5-15.5l-6.5 5-4-3.5 7.5-9.5 1-4 3.5 3"
-    "c9 1.5 12 11 11 24.5z",
-    PieceType.BISHOP: "M22.5 6.5a2.2 2.2 0 0 1 1.6 3.7c6.4 4.3 7 10.8 3.4 15.3"
-    "h-2.5l4.5 7.5h-14l4.5-7.5h-2.5c-3.6-4.5-3-11 3.4-15.3a2.2 2.2 0 0 1 1.6-3.7z",
-    PieceType.ROOK: "M13 10h4v3h3.5v-3h4v3h3.5v-3h4v7l-3.5 3 1 13h-14l1-13-3.5-3z",
-    PieceType.QUEEN: "M22.5 7.5l4.5 12 7-7.5-3.5 21h-16l-3.5-21 7 7.5z",
-    PieceType.KING: "M21 5h3v3h3v3h-3v3.5c8-2.5 13 4 7.5 11l-1.5 7.5h-15l-1.5-7.5"
-    "c-5.5-7-.5-13.5 7.5-11v-3.5h-3v-3h3z",
+    PieceType.PAWN: (
+        "M22.5 9a5.2 5.2 0 0 1 3.9 8.6c2.1.5 3.6 1.5 3.6 2.6h-3.4c.5 5.2 2.6 8.6 6.4 11.3"
+        "v2.5h-21v-2.5c3.8-2.7 5.9-6.1 6.4-11.3h-3.4c0-1.1 1.5-2.1 3.6-2.6a5.2 5.2 0 0 1 3.9-8.6z"
+        "M10.5 35.5h24v4h-24z",
+        "",
+    ),
+    PieceType.KNIGHT: (
+        "M19.3 5.6l2.9 3.1c9.6.7 14.3 9.6 13.3 25.3h-21.6c-.4-7.2 6.3-9.4 6.7-15.3"
+        "-1.9 1.9-4.9 2.4-6.9 4l-2 2.7c-.6.7-1.6.7-2.3.1l-2-1.9c-.6-.6-.6-1.5-.1-2.2"
+        "l5.6-7.9c.3-3.2 2.2-5.4 5-6.2z"
+        "M10.5 35.5h25v4h-25z",
+        "M18.2 13.3l1.6-1.1M26 12.5c5 3.5 6.3 10.5 5.9 18.5",
+    ),
+    PieceType.BISHOP: (
+        "M22.5 4.5a2.5 2.5 0 0 1 1.7 4.3c5.8 4.2 8.7 10.8 4.6 16.2h1.4v3h-2.6"
+        "c.6 2.5 2 4.4 4.4 6h-19c2.4-1.6 3.8-3.5 4.4-6h-2.6v-3h1.4c-4.1-5.4-1.2-12 4.6-16.2"
+        "a2.5 2.5 0 0 1 1.7-4.3z"
+        "M10.5 35.5h24v4h-24z",
+        "M22.5 13v8M18.9 17h7.2M17.4 28h10.2",
+    ),
+    PieceType.ROOK: (
+        "M11.5 8.5h5v3.2h3.5v-3.2h5v3.2h3.5v-3.2h5v7.3l-3.6 3 1.1 12.4 2.5 2.8h-22l2.5-2.8"
+        " 1.1-12.4-3.6-3z"
+        "M10 35.5h25v4h-25z",
+        "M15.4 18.8h14.2M14.3 31.2h16.4",
+    ),
+    PieceType.QUEEN: (
+        "M22.5 5.2a2.4 2.4 0 0 1 1.2 4.5l3.2 10.2 5.9-8.1a2.4 2.4 0 1 1 2.6 1.1l-3.4 15.6"
+        " 1.5 5.5h-22l1.5-5.5-3.4-15.6a2.4 2.4 0 1 1 2.6-1.1l5.9 8.1 3.2-10.2"
+        "a2.4 2.4 0 0 1 1.2-4.5z"
+        "M10 35.5h25v4h-25z",
+        "M13.4 28.5c5.6-1.6 12.6-1.6 18.2 0",
+    ),
+    PieceType.KING: (
+        "M20.9 3.5h3.2v2.8h2.9v3h-2.9v3.3c1.2.6 2 1.6 2.3 2.9 9.8-2.6 13.1 6.3 6 12.6"
+        "l1.4 5.9h-22.6l1.4-5.9c-7.1-6.3-3.8-15.2 6-12.6.3-1.3 1.1-2.3 2.3-2.9v-3.3h-2.9v-3h2.9z"
+        "M10 35.5h25v4h-25z",
+        "M22.5 17v10.2M12.9 28.6c6-1.8 13.2-1.8 19.2 0",
+    ),
 }
-_BASE = "M12.5 35h20v4h-20z"
 _COLORS = {
     "light": "#ece5d3",
     "dark": "#8f9f7f",
@@ -42,6 +70,7 @@ _COLORS = {
 }
 _FILL = {Color.WHITE: "#fdfdf8", Color.BLACK: "#2b2b2b"}
 _STROKE = {Color.WHITE: "#2b2b2b", Color.BLACK: "#101010"}
+_LINE = {Color.WHITE: "#2b2b2b", Color.BLACK: "#dcdcd4"}
 _SIDE = 45
 _MARGIN = 18
 
@@ -55,6 +84,14 @@ class Court:
     #: Those that got there by themselves.
     scored: tuple[Piece, ...]
     captured: tuple[Piece, ...]
+
+
+def piece_outlines() -> dict[str, dict[str, str]]:
+    """Return what the pieces are drawn with in a square of 45 by 45, by their letters in FEN."""
+    return {
+        kind.value: {"outline": outline, "lines": lines}
+        for kind, (outline, lines) in _OUTLINES.items()
+    }
 
 
 def _rows(perspective: Color, size: int) -> list[list[Square]]:
@@ -171,10 +208,13 @@ def _square(left: int, top: int, color: str, width: int = _SIDE, opacity: float 
 def _piece(left: int, top: int, piece: Piece, where: str, opacity: float = 1) -> str:
     color, kind = piece
     faint = f' opacity="{opacity}"' if opacity < 1 else ""
+    outline, lines = _OUTLINES[kind]
+    drawn = f'<path d="{lines}" fill="none" stroke="{_LINE[color]}"/>' if lines else ""
     return (
-        f'<path transform="translate({left} {top})" d="{_OUTLINES[kind]}{_BASE}" '
-        f'fill="{_FILL[color]}" stroke="{_STROKE[color]}" stroke-width="1.4" '
-        f'stroke-linejoin="round"{faint}><title>{color} {kind.name.lower()} {where}</title></path>'
+        f'<g transform="translate({left} {top})" stroke-width="1.4" stroke-linejoin="round" '
+        f'stroke-linecap="round"{faint}><title>{color} {kind.name.lower()} {where}</title>'
+        f'<path d="{outline}" fill="{_FILL[color]}" stroke="{_STROKE[color]}"/>'
+        f"{drawn}</g>"
     )
 
 

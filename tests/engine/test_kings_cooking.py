@@ -319,7 +319,7 @@ def test_svg():
     svg = position_of("2b/3/1N1 w n R B r 3").svg(last_move=Move.from_uci("c1off"), size=150)
     root = ElementTree.fromstring(svg)
     tags = [element.tag.rpartition("}")[2] for element in root.iter()]
-    assert tags.count("path") == 6  # wherever they are
+    assert tags.count("g") == 6  # pieces, wherever they are
     assert tags.count("rect") == 9 + 1 + 2  # squares, where the last move came from, courts
     assert tags.count("text") == 6
     assert root.get("width") == "150"
