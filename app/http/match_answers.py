@@ -315,8 +315,9 @@ class PlyList(Answer):
     """The plies of a match, in order."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"plies": [_PLY], "next_cursor": None}]}
+        json_schema_extra={"examples": [{"start_fen": START, "plies": [_PLY], "next_cursor": None}]}
     )
 
+    start_fen: str = Field(description="The position before the first ply.")
     plies: list[MatchPly]
     next_cursor: str | None = Field(description="For `cursor`; null if there are no more.")

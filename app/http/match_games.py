@@ -55,10 +55,12 @@ async def plies(
 ) -> Response:
     """Return what was played, with clocks and evaluations, and what was said and refused before."""
     after = 0 if query.cursor is None else number_of(query.cursor)
-    records = await matches.plies(match_id, after, query.limit + 1)
+    match, records = await matches.plies(match_id, after, query.limit + 1)
     page = records[: query.limit]
     following = str(page[-1].number) if len(records) > query.limit else None
-    return page_response(request, {"plies": [_ply(record) for record in page]}, following)
+    start_fen = settings_of(match).start.fen()
+    answer = {"start_fen": start_fen, "plies": [_ply(record) for record in page]}
+    return page_response(request, answer, following)
 
 
 @router.get(

@@ -212,17 +212,17 @@ class MatchService:
 
     async def plies(
         self, match_id: str, after: int = 0, limit: int | None = None
-    ) -> Sequence[PlyRecord]:
-        """Return the plies of a match that follow a number, or raise `MatchNotFound`."""
+    ) -> tuple[MatchRecord, Sequence[PlyRecord]]:
+        """Return a match and its plies that follow a number, or raise `MatchNotFound`."""
 
-        def query(connection: Connection) -> Sequence[PlyRecord] | None:
+        def query(connection: Connection) -> tuple[MatchRecord | None, Sequence[PlyRecord]]:
             found = ply_table.plies_of(connection, match_id, after, limit)
-            return found if found or find_match(connection, match_id) is not None else None
+            return find_match(connection, match_id), found
 
-        plies = await self._database.read(query)
-        if plies is None:
+        record, plies = await self._database.read(query)
+        if record is None:
             raise MatchNotFound(match_id)
-        return plies
+        return record, plies
 
     async def calls(
         self, match_id: str, after: str = "", limit: int = 1000

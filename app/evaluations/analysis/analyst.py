@@ -109,7 +109,7 @@ class Analyst:
 
     async def _analyse(self, match_id: str) -> None:
         match = await self._matches.load(match_id)
-        plies = await self._matches.plies(match_id)
+        _, plies = await self._matches.plies(match_id)
         most = self._review.most_nodes
         left = None if most is None else max(most - sum(self._done.values()), 0)
         try:

@@ -10,9 +10,11 @@ from app.http import match_games
 from app.http.errors import Refusal
 from app.matches.errors import MatchNotFound
 from app.matches.service import MatchService
+from app.matches.settings import MatchSettings, PlayerSettings
 from app.persistence import plies as ply_table
 from app.persistence.database import Database
 from app.persistence.records import PlyRecord
+from engine import Position
 from tests.app.persistence.samples import a_ply, inserted, new_id
 
 PLIES = 20
@@ -41,7 +43,8 @@ def ask(tmp_path, monkeypatch):
 
     async def main(question, **fields):
         async with await Database.open(f"sqlite:///{tmp_path / 'a.db'}") as database:
-            record = await inserted(database, **fields)
+            settings = MatchSettings(PlayerSettings("human"), PlayerSettings("random"))
+            record = await inserted(database, settings=json.dumps(settings.to_json()), **fields)
             plies = [a_ply(record.id, number) for number in range(1, PLIES + 1)]
             await database.write(lambda each: ply_table.append(each, plies))
             counted = Counted(database, monkeypatch)
@@ -73,7 +76,7 @@ def test_a_page_reads_its_plies_and_one_more(ask):
 @pytest.mark.parametrize("cursor", ["20", "21", "9" * 50])
 def test_there_is_nothing_after_the_last(ask, cursor):
     answer, reads, plies = ask(page(limit=3, cursor=cursor))
-    assert answer == {"plies": [], "next_cursor": None}
+    assert answer == {"start_fen": Position.start().fen(), "plies": [], "next_cursor": None}
     assert (reads, plies) == (1, [])
 
 
