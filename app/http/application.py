@@ -15,7 +15,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.routing import APIRoute
 from starlette.responses import HTMLResponse
 
-from app.http import operations, players, positions
+from app.http import openings, operations, page, players, positions
 from app.http.analyses import Analyses
 from app.http.bounds import BodyBound
 from app.http.dependencies import Gates, HttpServices
@@ -71,7 +71,8 @@ def create_app(
     app.state.services = services
     app.state.gates = Gates(settings)
     app.state.analyses = Analyses(services.catalogue, settings.engine_processes)
-    for router in (*routers, positions.router, players.router, operations.router):
+    ours = (positions, players, openings, operations, page)
+    for router in (*routers, *(room.router for room in ours)):
         app.include_router(router)
     _add_docs(app)
     install_handlers(app, kinds)
@@ -97,12 +98,12 @@ def _add_docs(app: FastAPI) -> None:
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]
-    page = bytes(
+    swagger = bytes(
         get_swagger_ui_html(
             openapi_url="/openapi.json", title="Kibitz", swagger_favicon_url="data:,"
         ).body
     )
-    script = re.search(rb"<script>(.*?)</script>", page, re.DOTALL)
+    script = re.search(rb"<script>(.*?)</script>", swagger, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script[1] if script else b"").digest()).decode()
     policy = (
         f"default-src 'self'; script-src {_SWAGGER} 'sha256-{digest}'; "
@@ -111,7 +112,7 @@ def _add_docs(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        return HTMLResponse(page, headers={"Content-Security-Policy": policy})
+        return HTMLResponse(swagger, headers={"Content-Security-Policy": policy})
 
 
 def _operation_id(route: APIRoute) -> str:

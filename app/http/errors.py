@@ -150,8 +150,9 @@ KINDS: dict[type[Exception], Kind] = {
 }
 
 #: What the framework refuses, by status.
+NOT_FOUND = Kind(404, "not-found", "There is nothing here")
 _BY_STATUS = {
-    404: Kind(404, "not-found", "There is nothing here"),
+    404: NOT_FOUND,
     405: Kind(405, "method-not-allowed", "The method is not possible here"),
     415: Kind(415, "unsupported-media-type", "The body is not sent as JSON"),
 }

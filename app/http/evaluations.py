@@ -24,7 +24,13 @@ from app.evaluations.errors import (
 from app.evaluations.plan import Plan
 from app.evaluations.service import EvaluationService, state_of
 from app.evaluations.suites.suite import InvalidSuite
-from app.http import evaluation_commands, evaluation_reports, evaluation_stream, ratings
+from app.http import (
+    evaluation_commands,
+    evaluation_plots,
+    evaluation_reports,
+    evaluation_stream,
+    ratings,
+)
 from app.http.conditional import TAGGED, IfNoneMatch, tagged_response
 from app.http.dependencies import GatesOf, ReadScope, WriteScope
 from app.http.errors import AtFault, Kind, problems
@@ -77,6 +83,7 @@ router = APIRouter(prefix=PREFIX, tags=[TAG])
 ROUTERS = (
     router,
     evaluation_reports.router,
+    evaluation_plots.router,
     evaluation_stream.router,
     evaluation_commands.router,
     ratings.router,

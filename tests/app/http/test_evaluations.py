@@ -10,12 +10,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from itertools import count
+from xml.etree import ElementTree
 
 import httpx
 import pytest
 
 from agents.random_player import RandomPlayer
 from app.evaluations.plan import read_plan
+from app.evaluations.reports.palette import LIGHT
 from app.http import evaluation_reports
 from app.http.evaluation_answers import (
     EvaluationDetails,
@@ -23,6 +25,7 @@ from app.http.evaluation_answers import (
     EvaluationState,
     PlanEstimateAnswer,
 )
+from app.http.evaluation_plots import PlotsAnswer
 from app.http.evaluation_reports import ReportAnswer
 from app.http.ratings import LeaderboardAnswer
 from engine import read_games
@@ -274,6 +277,7 @@ ROUTES = [
     ("GET", "/report.json"),
     ("GET", "/report.html"),
     ("GET", "/report.csv"),
+    ("GET", "/plots"),
     ("GET", "/pgn"),
     ("POST", "/pause"),
     ("POST", "/resume"),
@@ -365,6 +369,20 @@ def test_the_report_as_a_page_that_nobody_can_abuse(client, duel):
     assert "<svg" in response.text
 
 
+def test_the_plots_of_a_report(client, duel):
+    content = client.get(f"{PREFIX}/{duel['id']}/plots").json()
+    PlotsAnswer.model_validate(content)
+    plots = {plot["key"]: plot for plot in content["plots"]}
+    assert list(plots) == ["rating", "accuracy", "cost"]  # nobody broke a rule
+    for plot in plots.values():
+        assert plot["title"]
+        assert plot["caption"]
+        assert "style" not in plot["svg"]
+        picture = ElementTree.fromstring(plot["svg"])
+        assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    assert LIGHT["series-1"] in plots["rating"]["svg"]  # what a page replaces
+
+
 def test_the_games_as_a_table(client, duel):
     rows = table(client.get(f"{PREFIX}/{duel['id']}/report.csv"))
     assert [row["number"] for row in rows] == ["1", "2", "3", "4"]
@@ -391,6 +409,8 @@ def test_what_is_under_way_can_be_reported(client):
     ReportAnswer.model_validate(report)
     assert (report["status"], report["counts"]["games"]) == ("running", 0)
     assert "running" in client.get(f"{url}/report.html").text
+    plots = client.get(f"{url}/plots").json()["plots"]
+    assert "rating" not in {plot["key"] for plot in plots}  # of nobody anything is known
     assert table(client.get(f"{url}/report.csv")) == []
     assert client.get(f"{url}/pgn").text == ""
     done(command(client, evaluation, "cancel"))

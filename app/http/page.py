@@ -1,0 +1,164 @@
+"""The web page: one shell for every address in it, and the files that the shell asks for.
+
+The files lie in `app/web` as they are written; there is no build step. They are served under a name
+with a digest of all of them, so that browsers may keep them for good, and never mix two versions.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from fastapi import APIRouter, Request, Response
+
+from app.evaluations.reports.palette import DARK, LIGHT
+from app.http.errors import NOT_FOUND, Refusal
+from engine.drawing import piece_outlines
+from engine.errors import Illegality
+
+_MEDIA_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+}
+_SHELL = "index.html"
+#: Runs before anything is painted, and is no module.
+_EARLY = "core/early_theme.js"
+_FOREVER = "public, max-age=31536000, immutable"
+#: Nothing of another origin, nothing inline, and no text that becomes markup.
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' blob:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+_SHELL_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_ASSET_HEADERS = {
+    "Cache-Control": _FOREVER,
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+#: Every address of the page; what is shown at it is decided in the browser.
+PAGES = (
+    "/",
+    "/new",
+    "/matches/{match_id}",
+    "/evaluations",
+    "/evaluations/new",
+    "/evaluations/{evaluation_id}",
+    "/leaderboard",
+    "/compare",
+)
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True)
+class _Asset:
+    """A file as it is sent, also compressed."""
+
+    media_type: str
+    content: bytes
+    compressed: bytes
+
+    @classmethod
+    def of(cls, path: str, content: bytes) -> _Asset:
+        media_type = f"{_MEDIA_TYPES[path.rpartition('.')[2]]}; charset=utf-8"
+        return cls(media_type, content, gzip.compress(content, mtime=0))
+
+    def response(self, request: Request, headers: Mapping[str, str]) -> Response:
+        """Return it, compressed if the client takes that."""
+        content, said = self.content, {**headers, "Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            content, said["Content-Encoding"] = self.compressed, "gzip"
+        return Response(content, headers=said, media_type=self.media_type)
+
+
+class _Page:
+    """All files of the page, read once."""
+
+    def __init__(self) -> None:
+        texts = dict(_texts(files("app") / "web"))
+        texts["board/outlines.js"] = _module("OUTLINES", piece_outlines())
+        texts["match/illegality.js"] = _module("REASONS", _reasons())
+        texts["evaluations/palette.js"] = _module("PALETTE", {"light": LIGHT, "dark": DARK})
+        shell = texts.pop(_SHELL)
+        digest = hashlib.sha256()
+        for path, text in sorted((*texts.items(), (_SHELL, shell))):
+            digest.update(f"{path}\0{text}\0".encode())
+        self.version = digest.hexdigest()[:16]
+        self.assets = {path: _Asset.of(path, text.encode()) for path, text in texts.items()}
+        self.shell = _Asset.of(_SHELL, self._filled(shell).encode())
+
+    def _filled(self, shell: str) -> str:
+        """Return the shell with the address of its files, and with all modules to be fetched."""
+        base = f"/assets/{self.version}"
+
+        def links(kind: str, suffix: str) -> str:
+            paths = sorted(path for path in self.assets if path.endswith(suffix))
+            paths = [path for path in paths if path != _EARLY]
+            return "\n    ".join(f'<link rel="{kind}" href="{base}/{path}">' for path in paths)
+
+        filled = shell.replace("{styles}", links("stylesheet", ".css"))
+        return filled.replace("{modules}", links("modulepreload", ".js")).replace("{assets}", base)
+
+
+def _texts(folder: Traversable, prefix: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for each in folder.iterdir():
+        if each.is_dir():
+            found += _texts(each, f"{prefix}{each.name}/")
+        elif each.name.rpartition(".")[2] in _MEDIA_TYPES:
+            found.append((prefix + each.name, each.read_text("utf-8")))
+    return found
+
+
+def _module(name: str, value: object) -> str:
+    """Return what Python knows as a module: the page draws and words it as the service does."""
+    return f"export const {name} = {json.dumps(value, indent=2)};\n"
+
+
+def _reasons() -> dict[str, str]:
+    """Return why moves are illegal, by the words of `reason`."""
+    return {each.name.lower(): each.value for each in Illegality}
+
+
+_page = _Page()
+
+
+async def _show(request: Request) -> Response:
+    """Return the shell."""
+    return _page.shell.response(request, _SHELL_HEADERS)
+
+
+for _address in PAGES:
+    router.add_api_route(_address, _show, methods=["GET", "HEAD"])
+
+
+@router.api_route("/assets/{version}/{path:path}", methods=["GET", "HEAD"])
+async def asset(request: Request, version: str, path: str) -> Response:
+    """Return a file of the page. Of another version there is none: the shell names this one."""
+    found = _page.assets.get(path) if version == _page.version else None
+    if found is None:
+        raise Refusal(NOT_FOUND, "the page has no such file")
+    return found.response(request, _ASSET_HEADERS)

@@ -1,0 +1,245 @@
+// A player's hand: picks pieces up and puts them down, by dragging, by clicks and by keys.
+
+import { nextFrame } from "../core/view.js";
+import { choosePromotion } from "./promotion.js";
+import { SIDE } from "./piece.js";
+import { colorOf, endsOf, fileAndRank, pieceName } from "./placement.js";
+
+/** In pixels: less than that is a click and no drag. */
+const DRAG_FROM = 4;
+
+/** The hand of whoever sits at a board. */
+export class Hand {
+  #board;
+  #seat = null;
+  #picture = null;
+  #selected = null;
+  #cursor = null;
+  #drag = null;
+  #leaving = new AbortController();
+
+  constructor(board) {
+    this.#board = board;
+  }
+
+  /** Take a seat, or another one. */
+  take(seat) {
+    this.#seat = seat;
+    if (this.#selected && !this.#isOwn(this.#selected)) this.#selected = null;
+    if (this.#picture) this.#board.remark();
+  }
+
+  /** Leave the board. */
+  leave() {
+    this.#leaving.abort();
+    this.#board.classList.remove("playable");
+  }
+
+  /** Lay the hand on a new drawing of the board. */
+  enter(picture) {
+    this.#leaving.abort();
+    this.#leaving = new AbortController();
+    const { signal } = this.#leaving;
+    this.#picture = picture;
+    this.#drag = null;
+    this.#board.classList.add("playable");
+    picture.addEventListener("pointerdown", (event) => this.#down(event), { signal });
+    picture.addEventListener("pointermove", (event) => this.#move(event), { signal });
+    picture.addEventListener("pointerup", (event) => this.#up(event), { signal });
+    picture.addEventListener("pointercancel", () => this.#drop(), { signal });
+    picture.addEventListener("keydown", (event) => this.#key(event), { signal });
+    picture.addEventListener("focusin", () => this.#board.remark(), { signal });
+    picture.addEventListener("focusout", () => this.#board.remark(), { signal });
+    this.#cursor = this.#board.squares.has(this.#cursor) ? this.#cursor : this.#board.geometry.rows().at(-1)[0];
+    this.#board.squares.get(this.#cursor).setAttribute("tabindex", "0");
+  }
+
+  /** The position has changed. */
+  renew() {
+    if (this.#drag) this.#drop();
+    if (this.#selected && !this.#isOwn(this.#selected)) this.#selected = null;
+    this.#board.remark();
+  }
+
+  /** Return the marks of what is selected, where it can go, and where the keys are. */
+  marks() {
+    const marks = [];
+    const { pieces } = this.#board.shown.placement;
+    if (this.#selected) {
+      marks.push(this.#board.mark(this.#selected, "selected"));
+      for (const target of this.#targets(this.#selected)) {
+        marks.push(this.#board.mark(target, pieces.has(target) ? "hint taking" : "hint"));
+      }
+    }
+    if (this.#picture?.contains(document.activeElement) && document.activeElement.matches(":focus-visible")) {
+      marks.push(this.#board.mark(this.#cursor, "cursor"));
+    }
+    return marks;
+  }
+
+  #targets(from) {
+    return new Set(this.#movesFrom(from).map(({ uci }) => this.#targetOf(uci)));
+  }
+
+  #movesFrom(from) {
+    return this.#seat.moves.filter(({ uci }) => endsOf(uci).from === from);
+  }
+
+  /** Return where a move is put down: whoever leaves the board goes to the opponent's court. */
+  #targetOf(uci) {
+    const { from, to } = endsOf(uci);
+    if (to !== "off") return to;
+    return colorOf(this.#board.shown.placement.pieces.get(from)) === "white" ? "black" : "white";
+  }
+
+  #isOwn(square) {
+    const letter = this.#board.shown.placement.pieces.get(square);
+    return letter !== undefined && this.#seat.colors.includes(colorOf(letter));
+  }
+
+  // --- by pointer ---
+
+  #at(event) {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.#picture.getScreenCTM().inverse());
+    return { square: this.#board.geometry.at(point.x, point.y), x: point.x, y: point.y };
+  }
+
+  #down(event) {
+    if (event.button !== 0) return;
+    const { square } = this.#at(event);
+    if (square === null) return;
+    event.preventDefault();
+    const wasSelected = this.#selected === square;
+    if (this.#selected && !wasSelected && (!this.#isOwn(square) || this.#targets(this.#selected).has(square))) {
+      this.#try(this.#selected, square);
+      return;
+    }
+    this.#moveCursor(square, false);
+    if (!this.#isOwn(square)) {
+      this.#select(null);
+      if (this.#board.shown.placement.pieces.has(square)) this.#seat.refuse(square, null);
+      return;
+    }
+    this.#select(square);
+    this.#picture.setPointerCapture(event.pointerId);
+    this.#drag = { from: square, wasSelected, startX: event.clientX, startY: event.clientY, isUnderWay: false };
+  }
+
+  #move(event) {
+    if (!this.#drag) return;
+    const { startX, startY } = this.#drag;
+    if (Math.hypot(event.clientX - startX, event.clientY - startY) > DRAG_FROM) this.#drag.isUnderWay = true;
+    const drawing = this.#board.drawingOn(this.#drag.from);
+    if (!this.#drag.isUnderWay || !drawing) return;
+    const { x, y } = this.#at(event);
+    if (!drawing.classList.contains("dragged")) {
+      drawing.classList.add("dragged");
+      drawing.parentNode.append(drawing); // over the others
+    }
+    drawing.style.transform = `translate(${x - SIDE / 2}px, ${y - SIDE / 2}px)`;
+  }
+
+  #up(event) {
+    if (!this.#drag) return;
+    const { from, wasSelected, isUnderWay } = this.#drag;
+    const { square } = this.#at(event);
+    this.#drop(isUnderWay && square !== null && square !== from);
+    if (!isUnderWay) {
+      if (wasSelected) this.#select(null);
+    } else if (square !== null && square !== from) this.#try(from, square);
+  }
+
+  /** Let go of a dragged piece. */
+  #drop(isMoved = false) {
+    const drawing = this.#drag && this.#board.drawingOn(this.#drag.from);
+    if (drawing) {
+      this.#picture.classList.add("still");
+      if (!isMoved) this.#board.place(drawing, this.#drag.from);
+      nextFrame(() => drawing.classList.remove("dragged"));
+    }
+    this.#drag = null;
+  }
+
+  // --- by keys ---
+
+  #key(event) {
+    const steps = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (steps[event.key]) this.#walk(...steps[event.key]);
+    else if (event.key === "Enter" || event.key === " ") this.#press();
+    else if (event.key === "Escape" && this.#selected) {
+      this.#select(null);
+      this.#seat.tell("put back");
+    } else return;
+    event.preventDefault();
+    event.stopPropagation(); // arrow keys also leaf through the moves
+  }
+
+  #walk(right, down) {
+    const rows = this.#board.geometry.rows();
+    const grid = this.#board.geometry.shelf
+      ? [[this.#board.courtLayers.far.color], ...rows, [this.#board.courtLayers.near.color]]
+      : rows;
+    const row = grid.findIndex((each) => each.includes(this.#cursor));
+    const next = grid[Math.min(grid.length - 1, Math.max(0, row + down))];
+    const column = Math.max(0, grid[row].indexOf(this.#cursor)) + right;
+    this.#moveCursor(next[Math.min(next.length - 1, Math.max(0, column))], true);
+  }
+
+  #moveCursor(square, hasFocus) {
+    this.#board.squares.get(this.#cursor)?.setAttribute("tabindex", "-1");
+    this.#cursor = square;
+    const drawn = this.#board.squares.get(square);
+    drawn.setAttribute("tabindex", "0");
+    drawn.focus({ preventScroll: true, focusVisible: hasFocus });
+    this.#board.remark();
+  }
+
+  #press() {
+    const square = this.#cursor;
+    if (this.#selected === square) this.#select(null);
+    else if (this.#selected && (!this.#isOwn(square) || this.#targets(this.#selected).has(square))) this.#try(this.#selected, square);
+    else if (this.#isOwn(square)) {
+      this.#select(square);
+      const targets = [...this.#targets(square)];
+      const name = pieceName(this.#board.shown.placement.pieces.get(square));
+      this.#seat.tell(`${name} ${square} picked up; ${targets.length ? `it can go to ${targets.join(", ")}` : "it cannot move"}`);
+    } else this.#seat.refuse(square, null);
+  }
+
+  // --- moving ---
+
+  #select(square) {
+    this.#selected = square;
+    this.#board.remark();
+  }
+
+  async #try(from, target) {
+    const found = this.#movesFrom(from).filter(({ uci }) => this.#targetOf(uci) === target);
+    const moves = found.length ? found : this.#castling(from, target);
+    this.#select(null);
+    if (!moves.length) {
+      this.#board.restore();
+      this.#seat.refuse(from, target === "white" || target === "black" ? "off" : target);
+      return;
+    }
+    this.#board.foresee(from, endsOf(moves[0].uci).to);
+    const chosen = moves.length === 1 ? moves[0] : await choosePromotion(this.#board, target, moves);
+    if (chosen) this.#seat.play(chosen.uci);
+    else this.#board.restore();
+  }
+
+  /** In Chess960 one castles by taking the own rook; the king's new square will do as well. */
+  #castling(from, target) {
+    const { pieces } = this.#board.shown.placement;
+    const king = pieces.get(from);
+    if (king?.toLowerCase() !== "k" || target.length !== 2) return [];
+    const [file, rank] = fileAndRank(target);
+    if (![2, 6].includes(file) || rank !== fileAndRank(from)[1]) return [];
+    return this.#movesFrom(from).filter(({ uci }) => {
+      const { to } = endsOf(uci);
+      const isCastling = pieces.get(to) && colorOf(pieces.get(to)) === colorOf(king);
+      return isCastling && (fileAndRank(to)[0] > fileAndRank(from)[0]) === (file === 6);
+    });
+  }
+}

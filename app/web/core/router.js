@@ -1,0 +1,67 @@
+// Which view is shown at which address; links are followed without loading the page again.
+
+import { element, fill } from "./element.js";
+
+const routes = [];
+
+/** Show a view at all addresses of a pattern, such as `/matches/{match_id}`. */
+export function route(pattern, tag) {
+  const source = pattern.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  routes.push({ matcher: new RegExp(`^${source}$`), tag });
+}
+
+/** Go to an address of the page. */
+export function go(address, { replace = false } = {}) {
+  if (replace) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+  show();
+}
+
+/** Put values into the query of the address without going anywhere; null and "" are left out. */
+export function noteQuery(values) {
+  const kept = Object.entries(values).filter(([, value]) => value != null && value !== "");
+  const search = kept.length ? `?${new URLSearchParams(kept)}` : "";
+  history.replaceState(null, "", location.pathname + search + location.hash);
+}
+
+/** Begin: show what is at the address, and whatever comes after it. */
+export function start() {
+  addEventListener("popstate", () => show());
+  document.addEventListener("click", follow);
+  show(true);
+}
+
+function follow(event) {
+  const link = event.target.closest?.("a[href]");
+  const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+  if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
+  const address = new URL(link.href);
+  if (address.origin !== location.origin || !viewAt(address.pathname)) return;
+  if (address.pathname === location.pathname && address.search === location.search && address.hash) return;
+  event.preventDefault();
+  go(address.pathname + address.search + address.hash);
+}
+
+function viewAt(path) {
+  for (const { matcher, tag } of routes) {
+    const found = matcher.exec(path);
+    if (found) return { tag, parameters: { ...found.groups } };
+  }
+  return null;
+}
+
+function show(isFirst = false) {
+  const main = document.getElementById("main");
+  const found = viewAt(location.pathname);
+  if (!found) {
+    fill(main, element("h1", {}, "There is nothing here"), element("p", {}, element("a", { href: "/" }, "To the matches")));
+    return;
+  }
+  const view = document.createElement(found.tag);
+  view.place = { parameters: found.parameters, query: Object.fromEntries(new URLSearchParams(location.search)) };
+  fill(main, view);
+  dispatchEvent(new CustomEvent("kibitz:shown"));
+  if (isFirst) return;
+  scrollTo(0, 0);
+  main.focus({ preventScroll: true }); // so that a screen reader begins with what is new
+}

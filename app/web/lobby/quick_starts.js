@@ -1,0 +1,80 @@
+// Matches that start with one click, for those who do not want to fill in a form.
+
+import { pieceIcon } from "../board/piece.js";
+import { element, say } from "../core/element.js";
+import { ratingText } from "./player_field.js";
+
+/** Return the quick starts that these players allow; `start(body)` starts a match. */
+export function quickStarts(players, start) {
+  const has = (name) => players.some((player) => player.name === name && !player.unavailable);
+  const levels = players.filter(({ kind, unavailable }) => kind === "stockfish" && !unavailable);
+  const cards = [
+    levels.length > 0 && playStockfish(levels, start),
+    has("classical") && levels.length > 0 && watchClassical(levels, start),
+    has("solver") && playSolver(start),
+  ].filter(Boolean);
+  return element(
+    "section",
+    { class: "quick-starts", "aria-labelledby": "quick-title", hidden: !cards.length },
+    element("h2", { id: "quick-title", class: "visually-hidden" }, "Quick starts"),
+    cards,
+  );
+}
+
+function playStockfish(levels, start) {
+  const slider = element("input", { type: "range", id: "quick-level", min: 1, max: levels.length, value: Math.min(3, levels.length) });
+  const told = element("output", { for: "quick-level", class: "small quiet" });
+  const color = element("select", { id: "quick-color" }, ["White", "Black"].map((name) => element("option", { value: name.toLowerCase() }, name)));
+  const chosen = () => levels[Number(slider.value) - 1];
+  const tell = () => {
+    const { title, rating } = chosen();
+    say(told, `${title}. ${ratingText(rating)}`);
+    slider.setAttribute("aria-valuetext", told.textContent);
+  };
+  slider.addEventListener("input", tell);
+  tell();
+  const body = () => {
+    const [ours, theirs] = color.value === "white" ? ["white", "black"] : ["black", "white"];
+    return { [ours]: "human", [theirs]: chosen().name, analysis: true };
+  };
+  return card(
+    "Kq", "Play Stockfish", "You against a level of your choice, without a clock.",
+    element("div", { class: "field" }, element("label", { for: "quick-level" }, "Level"), slider, told),
+    element("div", { class: "row quick-last" },
+      element("div", { class: "row quick-color" }, element("label", { for: "quick-color" }, "You are"), color),
+      button("Play", "Play Stockfish", () => start(body()))),
+  );
+}
+
+function watchClassical(levels, start) {
+  const opponent = levels[Math.min(4, levels.length) - 1];
+  return card(
+    "Nb", "Watch classical against Stockfish", `Our classical team, which needs no model, plays ${opponent.title}; Stockfish judges every ply.`,
+    element("div", { class: "row quick-last" },
+      button("Watch", "Watch classical against Stockfish", () => start({ white: "classical", black: opponent.name, analysis: true }))),
+  );
+}
+
+function playSolver(start) {
+  return card(
+    "RNb", "King's Cooking against the solver", "Nine squares, six pieces, and an opponent that never errs. You have White.",
+    element("div", { class: "row quick-last" },
+      button("Play", "Play King's Cooking against the solver", () => start({ white: "human", black: "solver", variant: "kings-cooking" }))),
+  );
+}
+
+/** Return a card with some pieces, for looks, a title, a sentence, and what can be done. */
+function card(pieces, title, about, ...content) {
+  return element(
+    "div",
+    { class: "panel quick-start" },
+    element("div", { class: "quick-pieces", "aria-hidden": "true" }, [...pieces].map((letter) => pieceIcon(letter, { isHidden: true }))),
+    element("h3", {}, title),
+    element("p", { class: "small" }, about),
+    content,
+  );
+}
+
+function button(text, label, action) {
+  return element("button", { type: "button", class: "primary", "aria-label": label, onclick: action }, text);
+}

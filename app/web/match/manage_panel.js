@@ -1,0 +1,83 @@
+// Pausing, resuming and aborting a match, for whoever may do that.
+
+import { post } from "../core/api.js";
+import { element, fill, say } from "../core/element.js";
+import { sentence } from "../core/wording.js";
+
+/** The panel of commands that concern the whole match. */
+export class ManagePanel {
+  constructor(matchId, leaving) {
+    this.path = `/api/matches/${matchId}`;
+    this.leaving = leaving;
+    this.reason = element("input", { id: "manage-reason", maxlength: 200, placeholder: "optional; watchers see it" });
+    this.budget = element("input", { id: "manage-budget", type: "number", min: 0, step: "any", placeholder: "as it was" });
+    this.reasonField = element("div", { class: "field" }, element("label", { for: "manage-reason" }, "Reason"), this.reason);
+    this.budgetField = element(
+      "div",
+      { class: "field" },
+      element("label", { for: "manage-budget" }, "Go on with a budget of (USD)"),
+      this.budget,
+      element("span", { class: "hint" }, "In place of the one that it had; what was spent counts."),
+    );
+    this.buttons = element("div", { class: "row" });
+    this.message = element("p", { class: "wrong", role: "alert" });
+    this.root = element(
+      "details",
+      { class: "panel manage-panel", hidden: true },
+      element("summary", {}, "Manage this match"),
+      element("div", { class: "stack" }, this.reasonField, this.budgetField, this.buttons, this.message),
+    );
+  }
+
+  /** Show what can be done now. */
+  show(log) {
+    this.log = log;
+    this.root.hidden = log.isOver;
+    if (this.root.dataset.status === log.status) return;
+    this.root.dataset.status = log.status;
+    const isPaused = log.status === "paused";
+    const hasMoney = log.pause?.cause === "budget";
+    this.budgetField.hidden = !hasMoney;
+    const button = (text, action, kind = null) => element("button", { type: "button", class: kind, onclick: action }, text);
+    fill(
+      this.buttons,
+      isPaused
+        ? button("Resume", () => this.#send("resume", this.#resumption()))
+        : button("Pause", () => this.#send("pause", this.#reasoned())),
+      button("Abort", () => this.#confirmAbort(), "danger"),
+    );
+  }
+
+  #reasoned() {
+    const reason = this.reason.value.trim();
+    return reason ? { reason } : undefined;
+  }
+
+  #resumption() {
+    return this.budget.value === "" ? undefined : { budget: { usd: Number(this.budget.value) } };
+  }
+
+  #confirmAbort() {
+    const back = () => {
+      delete this.root.dataset.status;
+      this.show(this.log);
+    };
+    fill(
+      this.buttons,
+      element("span", {}, "End it without a result?"),
+      element("button", { type: "button", class: "danger", onclick: () => this.#send("abort", this.#reasoned()) }, "Yes, abort"),
+      element("button", { type: "button", onclick: back }, "No"),
+    );
+    this.buttons.querySelector("button").focus();
+  }
+
+  async #send(route, data) {
+    say(this.message, "");
+    try {
+      await post(`${this.path}/${route}`, data, { signal: this.leaving });
+      this.reason.value = this.budget.value = "";
+    } catch (problem) {
+      if (problem.name !== "AbortError") say(this.message, sentence(problem.message));
+    }
+  }
+}

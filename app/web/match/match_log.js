@@ -1,0 +1,160 @@
+// A match as its log tells it: every event changes it, and nothing else does.
+
+/** A match, rebuilt from its events: those of the past and those to come are dealt with alike. */
+export class MatchLog {
+  constructor() {
+    this.settings = null;
+    this.startFen = null;
+    this.openingPlies = 0;
+    this.plies = [];
+    this.pending = turnWithout();
+    this.status = "created";
+    this.clocks = null;
+    this.turn = null;
+    this.drawOffer = null;
+    this.takeback = null;
+    this.pause = null;
+    this.budget = null;
+    this.outcome = null;
+    this.detail = "";
+    this.endedAt = null;
+    this.sequence = 0;
+    /** By how much this browser's clock is ahead of the service's, in milliseconds, as far as known. */
+    this.skew = Infinity;
+  }
+
+  /** Take an event: `{ type, data }`. Types that are not known are left alone. */
+  apply({ type, data }, now = Date.now()) {
+    if (data.sequence) this.sequence = data.sequence;
+    if (data.at) this.skew = Math.min(this.skew, now - Date.parse(data.at));
+    this.#changes[type]?.(data);
+  }
+
+  #changes = {
+    "match.created": (data) => {
+      this.settings = data.settings;
+      this.budget = data.settings.budget;
+      this.openingPlies = data.opening.length;
+      this.fen = data.fen;
+      if (!data.opening.length) this.startFen = data.fen;
+      this.plies = data.opening.map((uci, index) => ({ number: index + 1, uci, source: "opening", ...turnWithout() }));
+    },
+    "match.started": () => (this.status = "running"),
+    "turn.started": (data) => {
+      this.status = "running";
+      this.clocks = data.clocks;
+      this.turn = { color: data.color, startedAt: Date.parse(data.at), spentMs: data.spent_ms };
+    },
+    "advice.given": (data) => {
+      this.pending.speaking.delete(data.by);
+      this.pending.advice.push(data);
+    },
+    "advice.delta": (data) => {
+      const { speaking } = this.pending;
+      speaking.set(data.by, (speaking.get(data.by) ?? "") + data.words);
+    },
+    "attempt.rejected": (data) => this.pending.rejected.push(data),
+    "ply.played": (data) => {
+      this.plies.length = data.ply - 1;
+      const evaluation = data.evaluation?.mate === 0 ? { mate: 0, by: data.color } : data.evaluation;
+      const { advice, rejected } = this.pending;
+      this.plies.push({ ...data, evaluation, number: data.ply, advice, rejected });
+      this.fen = data.fen;
+      this.clocks = data.clocks;
+      this.turn = null;
+      this.takeback = null;
+      if (this.drawOffer !== data.color) this.drawOffer = null;
+      this.pending = turnWithout();
+    },
+    "draw.offered": (data) => (this.drawOffer = data.color),
+    "draw.declined": () => (this.drawOffer = null),
+    "takeback.asked": (data) => (this.takeback = data.color),
+    "takeback.declined": () => (this.takeback = null),
+    "takeback.taken": (data) => {
+      this.plies.length = data.keep;
+      this.fen = this.plies.at(-1)?.fen ?? this.startFen;
+      this.turn = null;
+      this.takeback = null;
+      this.drawOffer = null;
+      this.pending = turnWithout();
+    },
+    "match.paused": (data) => {
+      this.status = "paused";
+      this.pause = { reason: data.reason, cause: data.cause };
+      if (this.turn) this.turn = { ...this.turn, startedAt: null, spentMs: data.spent_ms };
+    },
+    "match.resumed": (data) => {
+      this.status = "running";
+      this.pause = null;
+      if (data.budget) this.budget = data.budget;
+    },
+    "match.ended": (data) => {
+      this.status = data.status;
+      this.outcome = data.outcome;
+      this.detail = data.detail;
+      this.endedAt = data.at;
+      this.drawOffer = null;
+      this.takeback = null;
+      if (this.turn) this.turn = { ...this.turn, startedAt: null, spentMs: data.spent_ms };
+      this.pending.speaking.clear();
+    },
+  };
+
+  /** Learn what the log leaves out: where the game started, and how the opening's moves are written. */
+  fillOpening(startFen, plies) {
+    this.startFen = startFen;
+    for (const each of plies.slice(0, this.openingPlies)) {
+      const known = this.plies[each.number - 1];
+      if (known?.source === "opening") Object.assign(known, { san: each.san, fen: each.fen, color: each.color });
+    }
+  }
+
+  /** Whether the opening still has to be filled in. */
+  get lacksOpening() {
+    return this.settings !== null && this.startFen === null;
+  }
+
+  get isOver() {
+    return this.status === "ended" || this.status === "aborted";
+  }
+
+  get variant() {
+    return this.settings?.variant ?? "standard";
+  }
+
+  /** Whose turn it is, by the position. */
+  get toMove() {
+    return this.fen?.split(" ")[1] === "b" ? "black" : "white";
+  }
+
+  /** Return the position after some ply, for the board. */
+  positionAfter(number) {
+    const ply = this.plies[number - 1];
+    return {
+      fen: (number === 0 ? this.startFen : ply?.fen) ?? this.fen,
+      variant: this.variant,
+      lastMove: ply?.uci ?? null,
+      isCheck: /[+#]$/.test(ply?.san ?? ""),
+    };
+  }
+
+  /** Return what is left on a colour's clock, in milliseconds, or null if the match is not timed. */
+  left(color, now = Date.now()) {
+    if (!this.clocks) return null;
+    const stood = this.clocks[`${color}_ms`];
+    return stood === null || this.turn?.color !== color ? stood : stood - this.thought(now);
+  }
+
+  /** Return how long the side to move has thought, in milliseconds. */
+  thought(now = Date.now()) {
+    if (!this.turn) return 0;
+    const { startedAt, spentMs } = this.turn;
+    const isRunning = startedAt !== null && this.status === "running";
+    return spentMs + (isRunning ? Math.max(0, now - this.skew - startedAt) : 0);
+  }
+}
+
+/** What was said and refused in a turn: nothing yet. */
+function turnWithout() {
+  return { advice: [], rejected: [], speaking: new Map() };
+}

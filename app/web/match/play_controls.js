@@ -1,0 +1,125 @@
+// What a human can do besides moving pieces: type a move, offer or claim a draw, take back, resign.
+
+import { post } from "../core/api.js";
+import { element, fill, say } from "../core/element.js";
+import { capital, sentence } from "../core/wording.js";
+
+/**
+ * The controls of whoever holds seats of a match. `seats` are tokens by colour; `play(move)` sends a
+ * move in any notation, and returns whether it was played.
+ */
+export class PlayControls {
+  #asked = null;
+
+  constructor(matchId, leaving, play) {
+    this.path = `/api/matches/${matchId}`;
+    this.leaving = leaving;
+    this.input = element("input", { id: "typed-move", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "Nf3, e2e4, O-O …" });
+    this.form = element(
+      "form",
+      {
+        class: "row typed-move",
+        onsubmit: async (event) => {
+          event.preventDefault();
+          const typed = this.input.value.trim();
+          if (!typed) say(this.message, "Type a move, such as Nf3 or e2e4.");
+          else if (await play(typed)) this.input.value = "";
+        },
+      },
+      element("label", { for: "typed-move" }, "Your move"),
+      this.input,
+      element("button", { type: "submit" }, "Play"),
+    );
+    this.offers = element("div", { class: "stack" });
+    this.buttons = element("div", { class: "row" });
+    this.message = element("p", { class: "play-message", role: "alert" });
+    this.root = element("section", { class: "panel play-controls", "aria-label": "Your game", hidden: true }, this.message, this.offers, this.form, this.buttons);
+  }
+
+  /** Say something about what the player did. */
+  tell(text) {
+    say(this.message, text);
+  }
+
+  /** Show what can be done now. */
+  show(log, seats) {
+    const colors = Object.keys(seats);
+    this.root.hidden = !colors.length || log.isOver;
+    if (this.root.hidden) return;
+    const isOurTurn = log.status === "running" && colors.includes(log.toMove);
+    this.form.hidden = !isOurTurn;
+    const key = [log.toMove, log.status, log.drawOffer, log.takeback, log.plies.length > log.openingPlies, this.#asked, colors].join();
+    if (this.root.dataset.key === key) return;
+    this.root.dataset.key = key;
+    this.log = log;
+    this.seats = seats;
+    this.#showOffers(colors);
+    this.#showButtons(colors, isOurTurn);
+  }
+
+  /** Whose seat acts: that of the side to move if it is ours, else the one we have. */
+  #actor(colors) {
+    return colors.includes(this.log.toMove) ? this.log.toMove : colors[0];
+  }
+
+  #showOffers(colors) {
+    const { drawOffer, takeback } = this.log;
+    const answering = (asked) => colors.find((color) => color !== asked);
+    fill(
+      this.offers,
+      drawOffer && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
+      drawOffer && !answering(drawOffer) && element("p", { class: "notice good" }, "Your offer of a draw stands."),
+      takeback && answering(takeback) && this.#offer(`${capital(takeback)} asks to take back.`, "takeback", answering(takeback)),
+      takeback && !answering(takeback) && element("p", { class: "notice good" }, "You have asked to take back."),
+    );
+  }
+
+  #offer(text, route, color) {
+    return element(
+      "div",
+      { class: "notice row", role: "group", "aria-label": text },
+      element("span", {}, text),
+      element("button", { type: "button", onclick: () => this.#send(color, route, { action: "accept" }) }, "Accept"),
+      element("button", { type: "button", onclick: () => this.#send(color, route, { action: "decline" }) }, "Decline"),
+    );
+  }
+
+  #showButtons(colors, isOurTurn) {
+    const actor = this.#actor(colors);
+    if (this.#asked) {
+      fill(
+        this.buttons,
+        element("span", {}, `Resign as ${capital(actor)}?`),
+        element("button", { type: "button", class: "danger", onclick: () => this.#ask(null) || this.#send(actor, "resign") }, "Yes, resign"),
+        element("button", { type: "button", onclick: () => this.#ask(null) }, "No"),
+      );
+      this.buttons.querySelector("button").focus();
+      return;
+    }
+    const button = (text, action, isPossible = true) => element("button", { type: "button", disabled: !isPossible, onclick: action }, text);
+    const hasPlayed = this.log.plies.length > this.log.openingPlies;
+    const isChess = this.log.variant !== "kings-cooking";
+    fill(
+      this.buttons,
+      button("Offer a draw", () => this.#send(actor, "draw", { action: "offer" }), this.log.drawOffer !== actor),
+      isChess && button("Claim a draw", () => this.#send(actor, "draw", { action: "claim" }), isOurTurn),
+      button("Take back", () => this.#send(actor, "takeback", { action: "ask" }), hasPlayed && this.log.takeback !== actor),
+      element("button", { type: "button", class: "danger", onclick: () => this.#ask("resign") }, "Resign"),
+    );
+  }
+
+  #ask(what) {
+    this.#asked = what;
+    this.show(this.log, this.seats);
+    return null;
+  }
+
+  async #send(color, route, data) {
+    this.tell("");
+    try {
+      await post(`${this.path}/${route}`, data, { headers: { "X-Seat-Token": this.seats[color] }, signal: this.leaving });
+    } catch (problem) {
+      if (problem.name !== "AbortError") this.tell(sentence(problem.message));
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// Who sits at a side of the board: name, clock, what was captured, and the result in the end.
+
+import { pieceIcon } from "../board/piece.js";
+import { material } from "../board/placement.js";
+import { element, fill, say } from "../core/element.js";
+import { capital, clock, duration, playerName } from "../core/wording.js";
+
+/** Under so many milliseconds a clock is marked. */
+const LOW = 20_000;
+
+/** The bar of one colour. */
+export class PlayerBar {
+  constructor(color) {
+    this.color = color;
+    this.name = element("strong", { class: "player-name" });
+    this.note = element("span", { class: "quiet small" });
+    this.captured = element("span", { class: "captured" });
+    this.result = element("span", { class: "player-result" });
+    this.clock = element("span", { class: "clock", role: "timer", "aria-live": "off", "aria-label": `${capital(color)}'s clock` });
+    this.root = element(
+      "div",
+      { class: `player-bar ${color}`, role: "group", "aria-label": capital(color) },
+      element("span", { class: `color-mark ${color}`, "aria-hidden": "true" }),
+      element("span", { class: "player-who" }, this.name, this.note, this.captured),
+      this.result,
+      this.clock,
+    );
+  }
+
+  /** Show how it stands in a match after some ply, and whether it is ours. */
+  show(log, fen, isOurs) {
+    const seat = log.settings[this.color];
+    say(this.name, playerName(seat));
+    say(this.note, [seat.title && seat.name, isOurs && "you"].filter(Boolean).join(" · "));
+    this.root.classList.toggle("to-move", !log.isOver && log.toMove === this.color);
+    say(this.result, this.#resultText(log));
+    this.#showCaptured(log, fen);
+    this.tick(log);
+  }
+
+  /** Show the clock; or, where there is none, how long it has thought. */
+  tick(log) {
+    const left = log.left(this.color);
+    const isThinking = log.status === "running" && log.turn?.color === this.color;
+    if (left !== null) {
+      say(this.clock, clock(left));
+      this.clock.classList.toggle("low", left < LOW);
+    } else {
+      const thought = isThinking ? log.thought() : 0;
+      say(this.clock, thought >= 1000 ? duration(Math.floor(thought / 1000) * 1000) : "");
+    }
+    this.clock.classList.toggle("running", isThinking);
+    this.clock.hidden = !this.clock.textContent;
+  }
+
+  #resultText(log) {
+    if (!log.outcome) return "";
+    if (log.outcome.winner === null) return "½";
+    return log.outcome.winner === this.color ? "1" : "0";
+  }
+
+  #showCaptured(log, fen) {
+    if (log.variant === "kings-cooking" || !log.startFen || !fen) {
+      this.captured.hidden = true; // courts show it
+      return;
+    }
+    const { captured, lead } = material(log.startFen, fen, log.variant);
+    const ours = captured[this.color];
+    const ahead = this.color === "white" ? lead : -lead;
+    const key = `${ours.join("")} ${ahead}`;
+    if (this.captured.dataset.key === key) return;
+    this.captured.dataset.key = key;
+    this.captured.hidden = !ours.length && ahead <= 0;
+    fill(
+      this.captured,
+      ours.length > 0 && element("span", { class: "visually-hidden" }, "has captured "),
+      ours.map((letter) => pieceIcon(letter)),
+      ahead > 0 && element("span", { class: "small quiet" }, `+${ahead}`),
+    );
+  }
+}

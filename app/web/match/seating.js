@@ -1,0 +1,131 @@
+// Playing in a match: which moves our seats have now, sending them, and saying why one cannot be played.
+
+import { colorOf } from "../board/placement.js";
+import { get, post } from "../core/api.js";
+import { seats } from "../core/kept.js";
+import { capital, sentence } from "../core/wording.js";
+import { REASONS } from "./illegality.js";
+
+/** What whoever looks at a match may do on its board. */
+export class Seating {
+  #moves = { fen: null, list: [] };
+  #asking = null;
+  #isSending = false;
+
+  constructor(view) {
+    this.view = view;
+  }
+
+  get #own() {
+    return seats.of(this.view.matchId);
+  }
+
+  #isOurTurn() {
+    const { log } = this.view;
+    return log.status === "running" && log.toMove in this.#own;
+  }
+
+  /** Something has happened: learn the legal moves, if it is our turn. */
+  async learn() {
+    const { log } = this.view;
+    if (!this.#isOurTurn() || this.#moves.fen === log.fen || this.#asking === log.fen) return;
+    const wanted = log.fen;
+    this.#asking = wanted;
+    try {
+      const match = await get(`/api/matches/${this.view.matchId}`, { signal: this.view.leaving });
+      this.#moves = { fen: match.fen, list: match.legal_moves };
+      if (match.ledger.calls) this.view.ledger.show(match.ledger, match.budget);
+    } catch (problem) {
+      if (problem.name === "AbortError") return;
+      this.view.controls.tell(sentence(problem.message));
+    } finally {
+      if (this.#asking === wanted) this.#asking = null;
+    }
+    this.renew();
+  }
+
+  /** Give the board to our seats, with the moves that can be played now. */
+  renew() {
+    const { log, board, isAtEnd } = this.view;
+    const colors = Object.keys(this.#own);
+    if (!colors.length || log.isOver) {
+      board.seat(null);
+      return;
+    }
+    const canMove = isAtEnd && this.#isOurTurn() && !this.#isSending && this.#moves.fen === log.fen;
+    board.seat({
+      colors,
+      moves: canMove ? this.#moves.list : [],
+      play: (uci) => this.play(uci),
+      refuse: (from, to) => this.#refuse(from, to),
+      tell: (text) => this.view.controls.tell(sentence(text)),
+    });
+  }
+
+  /** Play a move that somebody typed, in any notation; return whether it was played, and say why if not. */
+  async playTyped(text) {
+    const checked = await this.#checked(text);
+    if (checked?.legal) return this.play(checked.uci);
+    if (checked) this.#explain(checked, text);
+    return false;
+  }
+
+  /** Play a legal move; return whether it was played, and say why if not. */
+  async play(uci) {
+    const { log, board, controls } = this.view;
+    if (!this.view.isAtEnd) this.view.goToEnd();
+    const token = this.#own[log.toMove];
+    this.#isSending = true;
+    controls.tell("");
+    try {
+      const headers = { "X-Seat-Token": token };
+      await post(`/api/matches/${this.view.matchId}/moves`, { move: uci }, { headers, signal: this.view.leaving });
+      return true;
+    } catch (problem) {
+      if (problem.name === "AbortError") return false;
+      board.restore();
+      controls.tell(sentence(problem.message));
+      return false;
+    } finally {
+      this.#isSending = false;
+      this.renew();
+    }
+  }
+
+  /** Say why a piece cannot be moved, or not to that square. */
+  async #refuse(from, to) {
+    const { log, controls, board } = this.view;
+    const letter = board.shown.placement.pieces.get(from);
+    if (!this.view.isAtEnd) {
+      controls.tell("You are looking at an earlier position. Go to the latest one to move.");
+    } else if (log.status !== "running") {
+      controls.tell(log.status === "paused" ? "The match is paused." : "The match has not begun yet.");
+    } else if (!this.#isOurTurn()) {
+      controls.tell(`It is ${capital(log.toMove)}'s turn: wait for the move.`);
+    } else if (!letter) {
+      controls.tell(`There is no piece on ${from}.`);
+    } else if (colorOf(letter) !== log.toMove) {
+      controls.tell(`That piece is ${capital(colorOf(letter))}'s, and it is ${capital(log.toMove)}'s turn.`);
+    } else if (to !== null) {
+      const move = from + to;
+      const checked = await this.#checked(move);
+      if (checked && !checked.legal) this.#explain(checked, `${from}–${to}`);
+    }
+  }
+
+  /** Ask the rules about a move; null if they cannot be asked, which is said. */
+  async #checked(move) {
+    const { log, controls, leaving } = this.view;
+    try {
+      return await post("/api/positions/check", { fen: log.fen, variant: log.variant, move }, { signal: leaving });
+    } catch (problem) {
+      if (problem.name !== "AbortError") controls.tell(sentence(problem.message));
+      return null;
+    }
+  }
+
+  #explain({ reason, detail }, move) {
+    const why = REASONS[reason];
+    this.view.controls.tell(why ? `${move} is illegal: ${why}.` : sentence(detail));
+  }
+}
