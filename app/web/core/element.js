@@ -35,6 +35,24 @@ export function fill(parent, ...children) {
   return parent;
 }
 
+/**
+ * Put children in place of those that an element has, and keep the focus there if it was: on the
+ * control of the same name, or else on the first one.
+ */
+export function refill(parent, ...children) {
+  const before = parent.contains(document.activeElement) ? document.activeElement : null;
+  fill(parent, ...children);
+  if (!before || before === parent || parent.contains(document.activeElement)) return parent;
+  const controls = [...parent.querySelectorAll("button, input, select, textarea, a[href], summary")];
+  const able = controls.filter((each) => !each.disabled && each.checkVisibility());
+  (able.find((each) => nameOf(each) === nameOf(before)) ?? able[0])?.focus({ preventScroll: true });
+  return parent;
+}
+
+function nameOf(control) {
+  return control.dataset.name ?? control.textContent;
+}
+
 /** Change the text of an element only if it is another: a screen reader would say it again. */
 export function say(target, text) {
   if (target.textContent !== text) target.textContent = text;

@@ -3,7 +3,7 @@
 // `EventSource` would do most of it, but cannot send a token, does not tell when a connection is
 // silently dead, and hands over a long log event by event.
 
-import { Problem, headersWith, request } from "./api.js";
+import { Problem, request } from "./api.js";
 
 /** The service sends a sign of life every 15 s; without one for so long, a connection is dead. */
 const SILENCE_MS = 40_000;
@@ -27,9 +27,10 @@ export const State = Object.freeze({
  * `deal(events)` gets lists of `{ id, type, data }`, as many as came at once. `tell(state, problem)`
  * hears how the connection stands. `after` is the id to go on from; without it the stream begins
  * with a snapshot. `lastType` ends a stream. With `rests`, a page that nobody sees lets go of its
- * connection and catches up when it is seen again.
+ * connection and catches up when it is seen again. `time(milliseconds)` hears what the clock of the
+ * service shows, to the second, whenever a connection opens.
  */
-export async function follow(path, { deal, tell = () => {}, after = null, lastType, rests, signal }) {
+export async function follow(path, { deal, tell = () => {}, time = () => {}, after = null, lastType, rests, signal }) {
   let last = after;
   let pause = FIRST_PAUSE_MS;
   const remember = (events) => {
@@ -38,6 +39,11 @@ export async function follow(path, { deal, tell = () => {}, after = null, lastTy
     deal(events);
     return events.some((each) => each.type === lastType);
   };
+  const opened = (response) => {
+    const shown = Date.parse(response.headers.get("Date"));
+    if (!Number.isNaN(shown)) time(shown);
+    tell(State.LIVE);
+  };
   tell(State.OPENING);
   while (!signal.aborted) {
     const ending = new AbortController();
@@ -45,7 +51,7 @@ export async function follow(path, { deal, tell = () => {}, after = null, lastTy
     const unwatch = rests ? whenLongHidden(() => ending.abort()) : () => {};
     let problem = null;
     try {
-      if (await read(path, last, both, remember, () => tell(State.LIVE))) {
+      if (await read(path, last, both, remember, opened)) {
         tell(State.OVER);
         return;
       }
@@ -80,13 +86,13 @@ function isFinal(problem) {
 async function read(path, last, signal, remember, opened) {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-  const headers = headersWith({ Accept: "text/event-stream" });
+  const headers = { Accept: "text/event-stream" };
   if (last !== null) headers["Last-Event-ID"] = String(last);
   try {
     const both = AbortSignal.any([signal, silence.signal]);
     const response = await request(path, { headers, signal: both, cache: "no-store" });
     if (response.status === 204) return true;
-    opened();
+    opened(response);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const parse = parser();
     for (;;) {

@@ -61,6 +61,12 @@ export const seats = {
     for (const old of ids.slice(0, Math.max(0, ids.length - MOST_SEATS))) delete all[old];
     write("seats", JSON.stringify(all));
   },
+  /** Forget a token that does not open the seat. */
+  forget(matchId, color) {
+    const all = readJson("seats", {});
+    delete all[matchId]?.[color];
+    write("seats", JSON.stringify(all));
+  },
 };
 
 /** What somebody last filled into a form, by its name. */

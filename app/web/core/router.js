@@ -3,6 +3,7 @@
 import { element, fill } from "./element.js";
 
 const routes = [];
+let shownAt = null;
 
 /** Show a view at all addresses of a pattern, such as `/matches/{match_id}`. */
 export function route(pattern, tag) {
@@ -11,9 +12,9 @@ export function route(pattern, tag) {
 }
 
 /** Go to an address of the page. */
-export function go(address, { replace = false } = {}) {
-  if (replace) history.replaceState(null, "", address);
-  else history.pushState(null, "", address);
+export function go(target, { replace = false } = {}) {
+  if (replace) history.replaceState(null, "", target);
+  else history.pushState(null, "", target);
   show();
 }
 
@@ -22,11 +23,18 @@ export function noteQuery(values) {
   const kept = Object.entries(values).filter(([, value]) => value != null && value !== "");
   const search = kept.length ? `?${new URLSearchParams(kept)}` : "";
   history.replaceState(null, "", location.pathname + search + location.hash);
+  shownAt = address();
+}
+
+function address() {
+  return location.pathname + location.search;
 }
 
 /** Begin: show what is at the address, and whatever comes after it. */
 export function start() {
-  addEventListener("popstate", () => show());
+  addEventListener("popstate", () => {
+    if (address() !== shownAt) show(); // or else only the fragment is another: the same view
+  });
   document.addEventListener("click", follow);
   show(true);
 }
@@ -35,11 +43,11 @@ function follow(event) {
   const link = event.target.closest?.("a[href]");
   const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
   if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
-  const address = new URL(link.href);
-  if (address.origin !== location.origin || !viewAt(address.pathname)) return;
-  if (address.pathname === location.pathname && address.search === location.search && address.hash) return;
+  const target = new URL(link.href);
+  if (target.origin !== location.origin || !viewAt(target.pathname)) return;
+  if (target.pathname === location.pathname && target.search === location.search && target.hash) return;
   event.preventDefault();
-  go(address.pathname + address.search + address.hash);
+  go(target.pathname + target.search + target.hash);
 }
 
 function viewAt(path) {
@@ -52,6 +60,7 @@ function viewAt(path) {
 
 function show(isFirst = false) {
   const main = document.getElementById("main");
+  shownAt = address();
   const found = viewAt(location.pathname);
   if (!found) {
     fill(main, element("h1", {}, "There is nothing here"), element("p", {}, element("a", { href: "/" }, "To the matches")));

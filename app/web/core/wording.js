@@ -38,11 +38,11 @@ export function duration(milliseconds) {
 }
 
 /** Return an evaluation from White's side: "+0.35", "−1.20", "#3", "#−3", and "#" where it is mate. */
-export function score(evaluation) {
+export function score(evaluation, digits = 2) {
   if (!evaluation) return "";
   if (evaluation.mate === 0) return "#";
   if (evaluation.mate != null) return `#${signed(evaluation.mate, "")}`;
-  return signed(evaluation.centipawns / 100, "+", 2);
+  return signed(evaluation.centipawns / 100, "+", digits);
 }
 
 function signed(value, plus, digits = 0) {

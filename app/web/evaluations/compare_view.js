@@ -43,6 +43,8 @@ class CompareView extends View {
 
   async load() {
     const { variant } = this;
+    fill(this.choices);
+    fill(this.content, element("p", { class: "quiet" }, "Rating everybody …"));
     try {
       const found = await get("/api/ratings", { query: { variant }, signal: this.leaving });
       if (variant !== this.variant) return;
@@ -51,6 +53,7 @@ class CompareView extends View {
       this.keys = keysOf(found.rows);
       this.offer();
     } catch (error) {
+      fill(this.content);
       this.problems.say(error);
     }
   }
@@ -123,7 +126,7 @@ class CompareView extends View {
     const money = strengthForMoney(names, this.chosen);
     return element(
       "section",
-      { class: "panel stack" },
+      { class: "panel stack side-by-side" },
       element("h2", {}, "Side by side"),
       table("Both agents, measure by measure; ✓ marks the better one of a row", columns, rows),
       money && element("p", {}, money),

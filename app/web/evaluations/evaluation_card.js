@@ -3,6 +3,7 @@
 import { element, fill, say } from "../core/element.js";
 import { ago, capital, duration, many, moment, money } from "../core/wording.js";
 import { KINDS, isOver, statusChip } from "./kinds.js";
+import { properSigns } from "./numerals.js";
 
 /** A card that can be told how its evaluation stands now. */
 export class EvaluationCard {
@@ -11,7 +12,7 @@ export class EvaluationCard {
     this.status = element("span");
     this.bar = element("progress", { "aria-label": `Progress of ${state.name}` });
     this.counted = element("span");
-    this.detail = element("p", { class: "quiet small" });
+    this.line = element("div", { class: "progress-line" }, this.bar, this.counted);
     this.agents = element("p", { class: "agents" });
     this.facts = element("p", { class: "quiet small facts" });
     this.element = element(
@@ -24,8 +25,7 @@ export class EvaluationCard {
         element("span", { class: "row" }, element("span", { class: "chip" }, KINDS[state.kind].title), this.status),
       ),
       this.agents,
-      element("div", { class: "progress-line" }, this.bar, this.counted),
-      this.detail,
+      this.line,
       this.facts,
     );
     this.update(state);
@@ -40,10 +40,9 @@ export class EvaluationCard {
     fill(this.agents, (progress?.agents ?? []).map((each) => element("span", { class: "agent-name" }, each.agent)));
     this.agents.hidden = !progress;
     showProgress(this.bar, this.counted, state);
+    this.bar.hidden = isOver(state);
     const told = progress?.waiting || state.detail;
-    say(this.detail, capital(told));
-    this.detail.hidden = !told;
-    const facts = [`begun ${ago(state.created_at)}`];
+    const facts = [told ? capital(properSigns(told)) : null, `begun ${ago(state.created_at)}`].filter(Boolean);
     if (progress?.spent.calls) facts.push(`${money(progress.spent.cost_usd)} for ${many(progress.spent.calls, "call")}`);
     if (progress && !isOver(state) && progress.eta_ms) facts.push(`about ${duration(progress.eta_ms)} left`);
     say(this.facts, facts.join(" · "));

@@ -8,6 +8,7 @@ import { View } from "../core/view.js";
 import { moment, sentence, variantName } from "../core/wording.js";
 import { CommandsBar } from "./commands_bar.js";
 import { KINDS, isOver, statusChip } from "./kinds.js";
+import { properSigns } from "./numerals.js";
 import { ProblemNotice } from "./problem_notice.js";
 import { ProgressPanel } from "./progress_panel.js";
 import { ReportPanel } from "./report_panel.js";
@@ -58,7 +59,7 @@ class EvaluationView extends View {
         element("a", { class: "button", href: `/?evaluation=${this.id}` }, kind === "positions" ? "Its answers" : "Its games"),
         this.soFar,
       ),
-      element("div", { class: "stack" }, this.progress.element, this.report.element),
+      element("div", { class: "sections" }, this.progress.element, this.report.element),
     );
   }
 
@@ -70,7 +71,7 @@ class EvaluationView extends View {
       this.status.dataset.status = state.status;
       fill(this.status, statusChip(state.status));
     }
-    this.detail.textContent = isOver(state) ? sentence(state.detail) : "";
+    this.detail.textContent = isOver(state) ? sentence(properSigns(state.detail)) : "";
     this.detail.hidden = !this.detail.textContent;
     this.commands.update(state);
     this.progress.update(state);

@@ -9,10 +9,12 @@ const HEIGHT = 26;
 const AXIS_HEIGHT = 38;
 const STEPS = [10, 20, 50, 100, 200, 250, 500, 1000, 2000, 5000];
 const MOST_TICKS = 6;
+/** How wide a drawing is at least, in pixels: on a phone, or in a column of a table. */
+export const NARROW = 250;
 /** Anchors farther away than this from everybody are not drawn. */
 const NEAR = 250;
-/** Between names of anchors, in percent of the width: closer ones would be written over each other. */
-const ROOM = 19;
+/** What a letter of an anchor's name takes, in pixels. */
+const LETTER = 6.6;
 
 /** Where ratings lie on a drawing. */
 export class Scale {
@@ -60,21 +62,34 @@ export function track(scale, rating, { label, other = null, isAnchor = false } =
   );
 }
 
-/** Return the axis of a scale: ratings below, and the anchors' names above, as far as there is room. */
-export function axis(scale) {
-  let last = -Infinity;
-  const named = scale.anchors.toSorted((a, b) => a.elo - b.elo).filter((each) => {
-    const place = parseFloat(scale.at(each.elo));
-    if (place - last < ROOM || place < ROOM / 2.5 || place > 100 - ROOM / 2.5) return false;
-    last = place;
-    return true;
-  });
+/** Return the axis of a scale that has at least so many pixels: ratings, and above them anchors' names. */
+export function axis(scale, width) {
+  const named = namedAnchors(scale, width);
   return svg(
     "svg",
     { class: "axis", height: named.length ? AXIS_HEIGHT : AXIS_HEIGHT - 16, width: "100%", "aria-hidden": "true" },
     named.map((each) => svg("text", { class: "anchor-name", x: scale.at(each.elo), y: 12 }, each.label)),
-    scale.ticks.map((tick) => svg("text", { x: scale.at(tick), y: named.length ? 32 : 16 }, elo(tick))),
+    scale.ticks.map((tick) =>
+      svg("text", { x: scale.at(tick), y: named.length ? 32 : 16, class: edgeOf(scale.at(tick)) }, elo(tick)),
+    ),
   );
+}
+
+/** Return where a text is to be held so that it stays within the drawing. */
+function edgeOf(place) {
+  return parseFloat(place) < 6 ? "at-start" : parseFloat(place) > 94 ? "at-end" : null;
+}
+
+/** Return the anchors whose names can be written beside each other; short names say more in less room. */
+function namedAnchors(scale, width) {
+  const taken = [];
+  return scale.anchors.toSorted((a, b) => a.label.length - b.label.length).filter(({ elo: rating, label }) => {
+    const middle = (parseFloat(scale.at(rating)) * width) / 100;
+    const half = (label.length * LETTER) / 2 + 4;
+    const isFree = middle >= half && middle <= width - half && taken.every(([from, to]) => middle + half < from || middle - half > to);
+    if (isFree) taken.push([middle - half, middle + half]);
+    return isFree;
+  });
 }
 
 /** Return many ratings below each other, with names and numbers: `rows` are `{ label, rating, other, isAnchor }`. */
@@ -94,7 +109,7 @@ export function intervalPlot(rows, { caption, anchors = [] }) {
         element("span", { class: "interval-text" }, ratingText(rating)),
       ),
     ),
-    element("div", { class: "interval-row", "aria-hidden": "true" }, element("span"), axis(scale), element("span")),
+    element("div", { class: "interval-row", "aria-hidden": "true" }, element("span"), axis(scale, NARROW), element("span")),
     caption && element("figcaption", { class: "quiet small" }, caption),
   );
 }

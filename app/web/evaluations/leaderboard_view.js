@@ -5,7 +5,7 @@ import { element, fill } from "../core/element.js";
 import { go, noteQuery } from "../core/router.js";
 import { View } from "../core/view.js";
 import { count, duration, many, money, sentence } from "../core/wording.js";
-import { Scale, axis, track } from "./interval_plot.js";
+import { NARROW, Scale, axis, track } from "./interval_plot.js";
 import { keysOf, nameOf, sortedRows, VALUES } from "./leaderboard_rows.js";
 import { elo, number, properSigns, ratingText } from "./numerals.js";
 import { ProblemNotice } from "./problem_notice.js";
@@ -87,7 +87,7 @@ class LeaderboardView extends View {
       notes.length > 0 &&
         element(
           "aside",
-          { class: "notice", "aria-labelledby": "notes-title" },
+          { class: "panel keep-in-mind", "aria-labelledby": "notes-title" },
           element("h2", { id: "notes-title" }, "What to keep in mind"),
           element("ul", { class: "notes" }, notes.map((note) => element("li", {}, sentence(properSigns(note))))),
         ),
@@ -105,7 +105,7 @@ class LeaderboardView extends View {
       { title: "#", isNumber: true, class: "rank" },
       sortable("label", { isNumber: false, isHead: true, class: "agent" }),
       sortable("rating"),
-      { title: "95 % interval", class: "drawn", below: scale && axis(scale) },
+      { title: "95 % interval", class: "drawn", below: scale && axis(scale, NARROW) },
       sortable("share", { isNumber: false }),
       ...["games", "accuracy", "cost", "tokens", "latency", "think"].map((key) => sortable(key)),
     ];
@@ -132,7 +132,7 @@ class LeaderboardView extends View {
       element("span", { class: "agent-cell" }, element("span", {}, name), evaluationLinks(row)),
       row.rating ? ratingText(row.rating) : element("span", { class: "quiet" }, "not rated"),
       row.rating
-        ? [track(scale, row.rating, { label: name }), axis(scale)]
+        ? [track(scale, row.rating, { label: name }), axis(scale, NARROW)]
         : element("span", { class: "quiet small" }, unratedWords(row)),
       row.games ? resultsBar(row) : null,
       count(row.games),

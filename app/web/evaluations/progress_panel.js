@@ -5,7 +5,7 @@ import { capital, count, duration, money, sentence } from "../core/wording.js";
 import { showProgress } from "./evaluation_card.js";
 import { intervalPlot } from "./interval_plot.js";
 import { isOver } from "./kinds.js";
-import { percent } from "./numerals.js";
+import { percent, properSigns } from "./numerals.js";
 import { resultsBar } from "./results_bar.js";
 import { sprtBar } from "./sprt_bar.js";
 import { table } from "./table.js";
@@ -37,12 +37,17 @@ export class ProgressPanel {
     const { progress } = state;
     showProgress(this.bar, this.counted, state);
     const waits = progress?.waiting || (isOver(state) ? "" : state.detail);
-    say(this.waiting, sentence(waits));
+    say(this.waiting, sentence(properSigns(waits)));
     this.waiting.hidden = !waits;
     if (!progress) return;
     this.showFacts(state);
-    fill(this.sprt, progress.sprt && sprtBar(progress.sprt, this.plan?.sprt?.bounds));
-    fill(this.agents, ratingsOf(state, this.plan), agentsTable(state));
+    if (isOver(state)) {
+      fill(this.sprt); // the report has it, and more
+      fill(this.agents);
+    } else {
+      fill(this.sprt, progress.sprt && sprtBar(progress.sprt, this.plan.sprt?.bounds));
+      fill(this.agents, ratingsOf(state, this.plan), agentsTable(state));
+    }
   }
 
   showFacts({ progress, status, kind }) {
@@ -50,7 +55,6 @@ export class ProgressPanel {
     const isPositions = kind === "positions";
     const facts = [
       ["Phase", capital(progress.phase)],
-      [isPositions ? "Answers scored" : "Games scored", `${count(games.scored)} of ${count(games.expected)}`],
       ["Under way", count(games.playing)],
       ["Void", count(games.void)],
       isPositions ? null : ["Analysed", count(progress.analysed)],
@@ -71,7 +75,7 @@ export class ProgressPanel {
 
 function ratingsOf({ progress }, plan) {
   const rows = progress.agents.filter((each) => each.rating).map((each) => ({ label: each.agent, rating: each.rating }));
-  const anchors = (plan?.anchors ?? []).map((each) => ({ label: each.title ?? each.name, elo: each.elo }));
+  const anchors = (plan.anchors ?? []).map((each) => ({ label: each.title ?? each.name, elo: each.elo }));
   const caption = "Rating so far with its 95 % interval, draws taken into account; dashed lines are anchors.";
   return intervalPlot(rows, { caption, anchors: anchors.filter((each) => each.elo != null) });
 }

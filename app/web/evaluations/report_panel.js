@@ -95,7 +95,7 @@ function notes({ notes: found }) {
   if (!found.length) return null;
   return element(
     "aside",
-    { class: "notice", "aria-labelledby": "notes-title" },
+    { class: "panel keep-in-mind", "aria-labelledby": "notes-title" },
     element("h3", { id: "notes-title" }, "What to keep in mind"),
     element("ul", { class: "notes" }, found.map((each) => element("li", {}, properSigns(each.text)))),
   );

@@ -2,7 +2,7 @@
 
 import { element } from "../core/element.js";
 import { capital } from "../core/wording.js";
-import { Scale, axis, track } from "./interval_plot.js";
+import { NARROW, Scale, axis, track } from "./interval_plot.js";
 import { NOTHING, elo, intervalText, isNarrowed, likelihood, number, percent, points, properSigns } from "./numerals.js";
 import { ratingText, shareInterval } from "./numerals.js";
 import { resultsBar } from "./results_bar.js";
@@ -34,7 +34,7 @@ export function ratings(report) {
   const columns = [
     AGENT,
     { title: "Rating", isNumber: true },
-    { title: "95 % interval, drawn", class: "drawn", below: axis(scale) },
+    { title: "95 % interval, drawn", class: "drawn", below: axis(scale, NARROW) },
     ...numeric("95 % interval", "Without forfeits", "Forfeits", isPositions ? "Positions" : "Games", "Score"),
   ];
   const rows = report.agents.map(({ label, rating, score, positions }) => {
@@ -73,7 +73,7 @@ export function duel({ duel: found }) {
   const caption = `${found.first} against ${found.second}, as the first one sees it`;
   return [
     found.sprt && sprtBar(found.sprt, found.sprt.bounds),
-    element("p", {}, properSigns(found.text)),
+    found.sprt && element("p", {}, properSigns(found.text)), // else it is the headline
     table(caption, columns, rows),
   ];
 }

@@ -6,11 +6,10 @@ import { results } from "./numerals.js";
 
 /** Return the bar of somebody's `{ wins, draws, losses }`. */
 export function resultsBar(row) {
-  const parts = [["won", row.wins], ["drawn", row.draws], ["lost", row.losses]];
   const told = `${row.wins} won, ${row.draws} drawn, ${row.losses} lost`;
-  const bars = parts.filter(([, number]) => number > 0).map(([kind, number]) => {
-    const part = element("span", { class: `part ${kind}` });
-    part.style.flexGrow = number;
+  const bars = ["wins", "draws", "losses"].filter((kind) => row[kind] > 0).map((kind) => {
+    const part = element("span", { class: kind });
+    part.style.flexGrow = row[kind];
     return part;
   });
   return element(

@@ -33,12 +33,10 @@ export function sprtBar({ llr, lower_bound: lower, upper_bound: upper, decision 
 }
 
 function said({ llr, decision }, bounds) {
-  const meaning = bounds
-    ? { H0: `no more than ${number(bounds[0])} Elo stronger`, H1: `at least ${number(bounds[1])} Elo stronger` }
-    : {};
+  const meaning = (name) => (bounds ? `${name}, ${number(bounds[name === "H1" ? 1 : 0])} Elo,` : name);
   const ratio = `Log-likelihood ratio ${number(llr, 2)}`;
-  if (!decision) return `${ratio}; not decided yet.`;
-  return `${ratio}: the test accepts ${decision}${meaning[decision] ? ` (the first agent is ${meaning[decision]})` : ""}.`;
+  if (!decision) return `${ratio}: not decided between ${meaning("H0")} and ${meaning("H1").replace(/,$/, "")}.`;
+  return `${ratio}: the test accepts ${meaning(decision)} rather than ${decision === "H1" ? "H0" : "H1"}.`;
 }
 
 function words({ llr, lower, upper, decision }) {

@@ -21,7 +21,7 @@ export function table(caption, columns, rows, { isCaptionHidden, sorted, onsort,
   const made = element(
     "table",
     { class: asCards ? "as-cards" : null, role: asCards ? "table" : null },
-    element("caption", { class: isCaptionHidden ? "visually-hidden" : "quiet small" }, caption),
+    element("caption", { class: "visually-hidden" }, caption),
     element(
       "thead",
       { role: asCards ? "rowgroup" : null },
@@ -37,7 +37,9 @@ export function table(caption, columns, rows, { isCaptionHidden, sorted, onsort,
   );
   const frame = element("div", { class: "scroll-x", role: "group", "aria-label": caption }, made);
   scrolling.observe(frame);
-  return frame;
+  if (isCaptionHidden) return frame;
+  // A caption of the table itself would scroll away with it.
+  return element("div", {}, element("p", { class: "caption quiet small", "aria-hidden": "true" }, caption), frame);
 }
 
 function head(column, sorted, onsort, asCards) {

@@ -44,7 +44,8 @@ export class FinishedMatches {
     this.#cards = [];
     this.#cursor = null;
     this.#isLoading = false;
-    if (!this.root.hidden) await this.#load();
+    if (this.root.hidden) this.grid.arrange([]);
+    else await this.#load();
   }
 
   /** Return whether a match belongs here, as far as its status goes. */

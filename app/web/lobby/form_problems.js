@@ -19,9 +19,12 @@ export class FormProblems {
     const rest = [];
     let first = null;
     for (const { field, message } of problems) {
-      const place = this.#placeOf(field);
-      if (place) first ??= this.say(place.dataset.field, message);
-      else rest.push(sentence(message));
+      if (!this.#placeOf(field)) {
+        rest.push(sentence(message));
+        continue;
+      }
+      const control = this.say(field, message);
+      first ??= control;
     }
     this.#notice.hidden = !rest.length;
     this.#notice.textContent = rest.join(" ");

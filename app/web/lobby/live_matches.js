@@ -30,7 +30,6 @@ export class LiveMatches {
   #signal;
   /** By how much this browser's clock is ahead of the service's, in milliseconds. */
   skew = 0;
-  #hasSkew = false;
   /** Whether there were more than a snapshot holds: others have to be asked for. */
   isCut = false;
 
@@ -48,6 +47,11 @@ export class LiveMatches {
       else this.#happen(type, data);
     }
     this.#learn();
+  }
+
+  /** Take in what the clock of the service shows, to the second. */
+  noteTime(shown) {
+    this.skew = Date.now() - shown;
   }
 
   /** Take in the state of a match, unless a newer one is known. */
@@ -101,7 +105,7 @@ export class LiveMatches {
   }
 
   #happen(type, data) {
-    this.#noteTime(data.at);
+    this.skew = Math.min(this.skew, Date.now() - Date.parse(data.at)); // the quickest one tells best
     const match = this.#matches.get(data.match_id);
     if (!match) {
       const events = this.#unknown.get(data.match_id) ?? [];
@@ -113,13 +117,6 @@ export class LiveMatches {
     match.sequence = data.sequence;
     if (isOver(match)) this.#matches.delete(match.id);
     this.#tell(match);
-  }
-
-  /** The event that took the least time to come tells best how clocks differ. */
-  #noteTime(at) {
-    const late = Date.now() - Date.parse(at);
-    if (!this.#hasSkew || late < this.skew) this.skew = late;
-    this.#hasSkew = true;
   }
 
   /** Ask for the matches of which there are events, but no state. */

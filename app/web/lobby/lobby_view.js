@@ -74,11 +74,20 @@ class LobbyView extends View {
     const tell = (state, said = null) => {
       problem = said;
       tellConnection(state, said);
-      if (state === State.LIVE && this.hasSnapshot) this.look(); // it was away for a while
+      this.isLive = state === State.LIVE;
+      if (!this.isLive) return;
+      this.problem.hidden = true;
+      if (this.hasSnapshot) this.look(); // it was away for a while
     };
     do {
       problem = null;
-      await follow("/api/events", { deal: (events) => this.live.take(events), tell, rests: true, signal: this.leaving });
+      await follow("/api/events", {
+        deal: (events) => this.live.take(events),
+        time: (shown) => this.live.noteTime(shown),
+        tell,
+        rests: true,
+        signal: this.leaving,
+      });
     } while (problem?.kind === "invalid-event-id" && !this.leaving.aborted);
     if (problem && !this.leaving.aborted) this.fail(problem);
   }
@@ -99,7 +108,7 @@ class LobbyView extends View {
 
   async look() {
     this.finished.tick();
-    await this.live.look();
+    if (this.isLive) await this.live.look();
   }
 
   tick() {

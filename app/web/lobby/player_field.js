@@ -129,7 +129,7 @@ function aboutPlayer({ kind, description, rating, models, unavailable }) {
 }
 
 /** Return a rating with its 95 % interval, or with the bound that is known. */
-export function ratingText(rating) {
+function ratingText(rating) {
   if (!rating) return "";
   const { elo, low, high, games } = rating;
   const [middle, least, most] = [elo, low, high].map((value) => (value == null ? null : Math.round(value)));

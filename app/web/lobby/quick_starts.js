@@ -2,7 +2,6 @@
 
 import { pieceIcon } from "../board/piece.js";
 import { element, say } from "../core/element.js";
-import { ratingText } from "./player_field.js";
 
 /** Return the quick starts that these players allow; `start(body)` starts a match. */
 export function quickStarts(players, start) {
@@ -23,12 +22,12 @@ export function quickStarts(players, start) {
 
 function playStockfish(levels, start) {
   const slider = element("input", { type: "range", id: "quick-level", min: 1, max: levels.length, value: Math.min(3, levels.length) });
-  const told = element("output", { for: "quick-level", class: "small quiet" });
+  const told = element("output", { for: "quick-level", class: "small" });
   const color = element("select", { id: "quick-color" }, ["White", "Black"].map((name) => element("option", { value: name.toLowerCase() }, name)));
   const chosen = () => levels[Number(slider.value) - 1];
   const tell = () => {
-    const { title, rating } = chosen();
-    say(told, `${title}. ${ratingText(rating)}`);
+    const { rating } = chosen();
+    say(told, `${slider.value}${rating?.elo == null ? "" : ` · Elo ${Math.round(rating.elo)}`}`);
     slider.setAttribute("aria-valuetext", told.textContent);
   };
   slider.addEventListener("input", tell);
@@ -39,7 +38,7 @@ function playStockfish(levels, start) {
   };
   return card(
     "Kq", "Play Stockfish", "You against a level of your choice, without a clock.",
-    element("div", { class: "field" }, element("label", { for: "quick-level" }, "Level"), slider, told),
+    element("div", { class: "field" }, element("div", { class: "spread" }, element("label", { for: "quick-level" }, "Level"), told), slider),
     element("div", { class: "row quick-last" },
       element("div", { class: "row quick-color" }, element("label", { for: "quick-color" }, "You are"), color),
       button("Play", "Play Stockfish", () => start(body()))),

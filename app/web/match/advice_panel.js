@@ -1,6 +1,6 @@
 // What was said of a move: by the specialists, as it arrives; what the selector chose; what was refused.
 
-import { element, fill } from "../core/element.js";
+import { element, refill } from "../core/element.js";
 import { capital, duration, many, score, sentence } from "../core/wording.js";
 
 /** The panel; `point(arrows)` draws candidates on the board while somebody looks at them. */
@@ -23,6 +23,7 @@ export class AdvicePanel {
     const key = `${isPending ? `now ${pending.advice.length} ${pending.rejected.length} ${spoken}` : `at ${ply} ${turn?.sequence}`} ${log.isOver}`;
     if (key === this.#key) return;
     this.#key = key;
+    this.point([]); // whoever pointed at a candidate points at nothing now
     const open = new Set([...this.content.querySelectorAll("details[open]")].map((each) => each.dataset.by));
     if (isPending) this.#showPending(log, pending);
     else this.#showPly(log, turn);
@@ -34,13 +35,13 @@ export class AdvicePanel {
     const speaking = [...pending.speaking].map(([by, words]) =>
       element("article", { class: `advice ${kindOf(by)}` }, element("h3", {}, by, element("span", { class: "chip" }, "speaking …")), element("p", { class: "words" }, words.slice(-600))),
     );
-    fill(this.content, pending.rejected.map((each) => refusal(each, log.fen)), pending.advice.map((each) => this.#advice(each, null)), speaking);
+    refill(this.content, pending.rejected.map((each) => refusal(each, log.fen)), pending.advice.map((each) => this.#advice(each, null)), speaking);
   }
 
   #showPly(log, ply) {
     if (!ply) {
       this.heading.textContent = "Advice";
-      fill(this.content, element("p", { class: "quiet" }, log.isOver ? "Pick a move to see what was said before it." : "What is said of the next move appears here."));
+      refill(this.content, element("p", { class: "quiet" }, log.isOver ? "Pick a move to see what was said before it." : "What is said of the next move appears here."));
       return;
     }
     const before = log.plies[ply.number - 2]?.fen ?? log.startFen;
@@ -52,7 +53,7 @@ export class AdvicePanel {
       ply.evaluation && `evaluation ${score(ply.evaluation)}`,
       /\((random|candidate)\)$/.test(ply.source) && `as a last resort: ${ply.source}`,
     ].filter(Boolean);
-    fill(
+    refill(
       this.content,
       element("p", { class: "quiet small" }, `${facts.join(", ")}.`),
       ply.decision?.reason && element("p", { class: "decision-reason" }, `“${ply.decision.reason}”`),
@@ -74,7 +75,7 @@ export class AdvicePanel {
         element(
           "button",
           {
-            type: "button", class: "candidate", title: "Show it on the board",
+            type: "button", class: "candidate", title: "Show it on the board", dataset: { name: `${advice.by} ${candidate.uci}` },
             onpointerenter: () => this.point(arrow), onpointerleave: () => this.point([]),
             onfocus: () => this.point(arrow), onblur: () => this.point([]),
           },
@@ -105,7 +106,7 @@ function kindOf(by) {
 /** Return a sentence on whose candidate it was that the selector chose. */
 function chosenFrom(ply) {
   const others = ply.advice.filter((each) => kindOf(each.by) !== "selector" && each.candidates.length);
-  if (!others.length) return null;
+  if (!others.length || ply.advice.length < 2) return null; // who is alone chooses its own
   const proposed = others.filter((each) => each.candidates.some(({ uci }) => uci === ply.uci)).map((each) => each.by);
   const text = proposed.length ? `${ply.san} was proposed by ${proposed.join(" and ")}.` : `${ply.san} was proposed by no specialist.`;
   return element("p", { class: "chosen small" }, text);

@@ -22,7 +22,7 @@ export class EvaluationBar {
     const share = evaluation ? winShare(evaluation) : 50;
     this.share.style.height = `${share}%`;
     this.root.classList.toggle("flipped", orientation === "black");
-    say(this.text, score(evaluation));
+    say(this.text, score(evaluation, 1));
     this.root.classList.toggle("white-ahead", share >= 50);
     this.root.setAttribute("aria-label", evaluation ? `Evaluation ${score(evaluation)}, from White's side` : "Not evaluated yet");
   }

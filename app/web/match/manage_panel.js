@@ -1,7 +1,7 @@
 // Pausing, resuming and aborting a match, for whoever may do that.
 
 import { post } from "../core/api.js";
-import { element, fill, say } from "../core/element.js";
+import { element, refill, say } from "../core/element.js";
 import { sentence } from "../core/wording.js";
 
 /** The panel of commands that concern the whole match. */
@@ -39,7 +39,7 @@ export class ManagePanel {
     const hasMoney = log.pause?.cause === "budget";
     this.budgetField.hidden = !hasMoney;
     const button = (text, action, kind = null) => element("button", { type: "button", class: kind, onclick: action }, text);
-    fill(
+    refill(
       this.buttons,
       isPaused
         ? button("Resume", () => this.#send("resume", this.#resumption()))
@@ -62,13 +62,12 @@ export class ManagePanel {
       delete this.root.dataset.status;
       this.show(this.log);
     };
-    fill(
+    refill(
       this.buttons,
       element("span", {}, "End it without a result?"),
       element("button", { type: "button", class: "danger", onclick: () => this.#send("abort", this.#reasoned()) }, "Yes, abort"),
       element("button", { type: "button", onclick: back }, "No"),
     );
-    this.buttons.querySelector("button").focus();
   }
 
   async #send(route, data) {

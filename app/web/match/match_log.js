@@ -6,6 +6,9 @@ export class MatchLog {
     this.settings = null;
     this.startFen = null;
     this.openingPlies = 0;
+    /** Where the players begin: after the opening. */
+    this.openingFen = null;
+    this.openingClocks = null;
     this.plies = [];
     this.pending = turnWithout();
     this.status = "created";
@@ -30,12 +33,17 @@ export class MatchLog {
     this.#changes[type]?.(data);
   }
 
+  /** Learn what the clock of the service shows, to the second. */
+  tellTime(time, now = Date.now()) {
+    this.skew = Math.min(this.skew, now - time);
+  }
+
   #changes = {
     "match.created": (data) => {
       this.settings = data.settings;
       this.budget = data.settings.budget;
       this.openingPlies = data.opening.length;
-      this.fen = data.fen;
+      this.fen = this.openingFen = data.fen;
       if (!data.opening.length) this.startFen = data.fen;
       this.plies = data.opening.map((uci, index) => ({ number: index + 1, uci, source: "opening", ...turnWithout() }));
     },
@@ -43,6 +51,7 @@ export class MatchLog {
     "turn.started": (data) => {
       this.status = "running";
       this.clocks = data.clocks;
+      this.openingClocks ??= data.clocks;
       this.turn = { color: data.color, startedAt: Date.parse(data.at), spentMs: data.spent_ms };
     },
     "advice.given": (data) => {
@@ -72,7 +81,9 @@ export class MatchLog {
     "takeback.declined": () => (this.takeback = null),
     "takeback.taken": (data) => {
       this.plies.length = data.keep;
-      this.fen = this.plies.at(-1)?.fen ?? this.startFen;
+      const isOpening = data.keep <= this.openingPlies;
+      this.fen = isOpening ? this.openingFen : this.plies.at(-1).fen;
+      this.clocks = isOpening ? this.openingClocks : this.plies.at(-1).clocks;
       this.turn = null;
       this.takeback = null;
       this.drawOffer = null;
@@ -105,7 +116,8 @@ export class MatchLog {
     this.startFen = startFen;
     for (const each of plies.slice(0, this.openingPlies)) {
       const known = this.plies[each.number - 1];
-      if (known?.source === "opening") Object.assign(known, { san: each.san, fen: each.fen, color: each.color });
+      if (known?.source !== "opening") continue;
+      this.plies[each.number - 1] = { ...known, san: each.san, fen: each.fen, color: each.color };
     }
   }
 

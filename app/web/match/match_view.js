@@ -6,6 +6,7 @@ import { tellConnection } from "../core/connection.js";
 import { element, fill, say } from "../core/element.js";
 import { State, follow } from "../core/event_stream.js";
 import { seats } from "../core/kept.js";
+import { go } from "../core/router.js";
 import { View } from "../core/view.js";
 import { ago, capital, moment, playerName, resultText, sentence, variantName } from "../core/wording.js";
 import { AdvicePanel } from "./advice_panel.js";
@@ -25,6 +26,7 @@ const NEWS = 10_000;
 const TICK = 100;
 /** In milliseconds: how often sums of the ledger are asked for at most. */
 const LEDGER_EVERY = 1_500;
+const RETRY = 2_000;
 
 class MatchView extends View {
   show() {
@@ -43,20 +45,34 @@ class MatchView extends View {
       rests: !Object.keys(ownSeats).length, // who plays wants to hear that it is their turn
       signal: this.leaving,
       deal: (events) => this.#deal(events),
+      time: (shown) => this.log.tellTime(shown),
       tell: (state, problem) => this.#tell(state, problem),
     });
     const timer = setInterval(() => this.#tick(), TICK);
     this.leaving.addEventListener("abort", () => clearInterval(timer));
     document.addEventListener("keydown", (event) => this.#key(event), { signal: this.leaving });
+    addEventListener("hashchange", () => this.#takeInvitation() && go(location.pathname, { replace: true }), { signal: this.leaving });
     document.addEventListener("visibilitychange", () => document.hidden || this.#render(), { signal: this.leaving });
   }
 
-  /** An invitation in the address is a secret: it is kept, and the address loses it. */
+  /**
+   * An invitation in the address is a secret: it is kept, and the address loses it. A token that we have
+   * stays: a link that somebody made up must not take a seat away. Return whether there was one.
+   */
   #takeInvitation() {
     const invited = invitation(location.hash);
-    if (!invited) return;
-    seats.add(this.matchId, { [invited.color]: invited.token });
+    if (!invited) return false;
+    if (!(invited.color in seats.of(this.matchId))) seats.add(this.matchId, { [invited.color]: invited.token });
     history.replaceState(null, "", location.pathname + location.search);
+    return true;
+  }
+
+  /** A token does not open its seat: whoever holds it can only watch, and another link will do. */
+  loseSeat(color, problem) {
+    seats.forget(this.matchId, color);
+    this.problem.hidden = false;
+    say(this.problem, sentence(problem.message));
+    this.#render();
   }
 
   #build() {
@@ -71,9 +87,12 @@ class MatchView extends View {
     this.share = new SharePanel(this.matchId, this.leaving, () => this.log.positionAfter(this.ply).fen);
     this.manage = new ManagePanel(this.matchId, this.leaving);
     this.seating = new Seating(this);
-    this.controls = new PlayControls(this.matchId, this.leaving, (move) => this.seating.playTyped(move));
+    this.controls = new PlayControls(this.matchId, this.leaving, {
+      play: (move) => this.seating.playTyped(move),
+      lose: (color, problem) => this.loseSeat(color, problem),
+    });
     this.heading = element("h1", {}, "Match");
-    this.status = element("p", { class: "match-status" });
+    this.status = element("p", { class: "match-status", tabindex: "-1" });
     this.facts = element("p", { class: "quiet small match-facts" });
     this.speaker = element("div", { class: "visually-hidden", "aria-live": "polite", role: "log" });
     this.problem = element("p", { class: "notice bad", role: "alert", hidden: true });
@@ -134,7 +153,10 @@ class MatchView extends View {
     if (!this.isFilled && this.log.settings) this.#orient();
     if (events.some((each) => each.type !== "advice.delta")) this.seating.learn();
     if (this.#hasModels() && events.some((each) => /^(advice\.given|ply\.played|match\.ended)$/.test(each.type))) this.#askLedger();
-    if (this.isAtEnd || this.ply > this.log.plies.length) this.ply = this.log.plies.length;
+    if (this.isAtEnd || this.ply >= this.log.plies.length) {
+      this.ply = this.log.plies.length;
+      this.isAtEnd = true; // also when plies were taken back that one had stayed before
+    }
     this.hasJumped = Math.abs(this.log.plies.length - before) > 2;
     this.soon("render", () => this.#render());
   }
@@ -165,6 +187,7 @@ class MatchView extends View {
       this.problem.hidden = false;
       say(this.problem, sentence(problem.message));
     }
+    if (state === State.LIVE) this.seating.learn(); // in case that it failed while we were cut off
   }
 
   async #fillOpening() {
@@ -176,7 +199,7 @@ class MatchView extends View {
       this.soon("render", () => this.#render());
     } catch (problem) {
       if (problem.name === "AbortError") return;
-      setTimeout(() => (this.isFilling = false), 2_000); // the next event tries again
+      setTimeout(() => this.leaving.aborted || this.#fillOpening(), RETRY);
     }
   }
 
@@ -236,7 +259,7 @@ class MatchView extends View {
 
   #key(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.("input, textarea, select, [role=dialog], dialog, [role=grid], .moves-frame:focus")) {
+    if (event.target.closest?.("input, textarea, select, [role=dialog], dialog, [role=grid], .moves-frame:focus, .scroll-x")) {
       if (event.key !== "Home" && event.key !== "End") return;
       if (event.target.closest("input, textarea, select")) return;
     }
@@ -263,6 +286,7 @@ class MatchView extends View {
   #render() {
     const { log, ply } = this;
     if (!log.settings || !log.fen) return;
+    const hadFocus = this.contains(document.activeElement);
     this.loading.hidden = true;
     this.body.hidden = false;
     this.boardColumn.dataset.variant = log.variant;
@@ -280,12 +304,21 @@ class MatchView extends View {
     this.manage.show(log);
     this.seating.renew();
     this.#renderHeader(own);
+    if (hadFocus) this.#keepFocus();
+  }
+
+  /** Whoever was at a control that is gone, such as the board when the game is over, hears why. */
+  #keepFocus() {
+    const { activeElement } = document;
+    if (!this.contains(activeElement) || !activeElement.checkVisibility()) this.status.focus({ preventScroll: true });
   }
 
   #renderHeader(own) {
     const { log } = this;
     const names = `${playerName(log.settings.white)} – ${playerName(log.settings.black)}`;
-    say(this.heading, names);
+    if (this.heading.textContent !== names) {
+      fill(this.heading, isolated(log.settings.white), " – ", isolated(log.settings.black));
+    }
     const isOurTurn = !log.isOver && log.status === "running" && log.toMove in own;
     this.title(isOurTurn ? `● Your move · ${names}` : log.outcome ? `${resultText(log.outcome.result)} · ${names}` : names);
     say(this.status, this.#statusText(isOurTurn));
@@ -321,6 +354,11 @@ class MatchView extends View {
   }
 }
 
+/** Return somebody's name, which may be written from right to left, so that what follows is not. */
+function isolated(seat) {
+  return element("bdi", {}, playerName(seat));
+}
+
 /** What is said aloud besides moves. */
 const spokenEvents = {
   "match.started": () => "The match has begun.",
@@ -330,6 +368,7 @@ const spokenEvents = {
   "draw.offered": (data) => `${capital(data.color)} offers a draw.`,
   "draw.declined": (data) => `${capital(data.color)} declines the draw.`,
   "takeback.asked": (data) => `${capital(data.color)} asks to take back.`,
+  "takeback.declined": (data) => `${capital(data.color)} does not let it be taken back.`,
   "takeback.taken": (data) => `${capital(data.color)} has taken back.`,
   "attempt.rejected": (data) => `${capital(data.color)}'s attempt ${data.move} was refused.`,
 };

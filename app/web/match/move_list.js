@@ -3,10 +3,13 @@
 import { element } from "../core/element.js";
 import { score } from "../core/wording.js";
 
+/** So many moves of both sides fill the list. */
+const FULL = 12;
+
 /** The list; `go(ply)` is called when somebody picks a move. */
 export class MoveList {
   #buttons = []; // by ply, from 0
-  #shown = []; // what each button says
+  #shown = []; // the ply of each button
   #current = null;
 
   constructor(go) {
@@ -20,11 +23,12 @@ export class MoveList {
   show(log, ply) {
     const first = firstNumber(log.startFen);
     let kept = 0;
-    while (kept < this.#shown.length && kept < log.plies.length && this.#shown[kept] === textOf(log.plies[kept])) kept++;
+    while (kept < this.#shown.length && kept < log.plies.length && this.#shown[kept] === log.plies[kept]) kept++;
     this.#cut(kept);
     for (let index = kept; index < log.plies.length; index++) this.#add(log.plies[index], index, first);
     if (log.plies.length) this.empty.remove();
     else this.root.append(this.empty);
+    this.root.classList.toggle("full", this.list.childElementCount >= FULL);
     this.#mark(ply);
   }
 
@@ -38,7 +42,6 @@ export class MoveList {
   }
 
   #add(ply, index, first) {
-    const text = textOf(ply);
     const refused = ply.rejected?.length ?? 0;
     const button = element(
       "button",
@@ -55,7 +58,7 @@ export class MoveList {
     }
     this.list.lastElementChild.append(button);
     this.#buttons.push(button);
-    this.#shown.push(text);
+    this.#shown.push(ply);
   }
 
   #mark(ply) {
@@ -80,10 +83,6 @@ export class MoveList {
     if (box.top >= around.top && box.bottom <= around.bottom) return;
     frame.scrollTop += box.top - around.top - frame.clientHeight / 2;
   }
-}
-
-function textOf(ply) {
-  return `${ply.san ?? ply.uci} ${score(ply.evaluation)} ${ply.sequence ?? ""}`;
 }
 
 function firstNumber(fen) {

@@ -1,19 +1,21 @@
 // What a human can do besides moving pieces: type a move, offer or claim a draw, take back, resign.
 
 import { post } from "../core/api.js";
-import { element, fill, say } from "../core/element.js";
+import { element, refill, say } from "../core/element.js";
 import { capital, sentence } from "../core/wording.js";
 
 /**
  * The controls of whoever holds seats of a match. `seats` are tokens by colour; `play(move)` sends a
- * move in any notation, and returns whether it was played.
+ * move in any notation, and returns whether it was played; `lose(color, problem)` hears of a token that
+ * does not open its seat.
  */
 export class PlayControls {
   #asked = null;
 
-  constructor(matchId, leaving, play) {
+  constructor(matchId, leaving, { play, lose }) {
     this.path = `/api/matches/${matchId}`;
     this.leaving = leaving;
+    this.lose = lose;
     this.input = element("input", { id: "typed-move", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "Nf3, e2e4, O-O …" });
     this.form = element(
       "form",
@@ -47,7 +49,8 @@ export class PlayControls {
     this.root.hidden = !colors.length || log.isOver;
     if (this.root.hidden) return;
     const isOurTurn = log.status === "running" && colors.includes(log.toMove);
-    this.form.hidden = !isOurTurn;
+    if (this.fen !== log.fen) this.tell(""); // what was said of another position
+    this.fen = log.fen;
     const key = [log.toMove, log.status, log.drawOffer, log.takeback, log.plies.length > log.openingPlies, this.#asked, colors].join();
     if (this.root.dataset.key === key) return;
     this.root.dataset.key = key;
@@ -65,7 +68,7 @@ export class PlayControls {
   #showOffers(colors) {
     const { drawOffer, takeback } = this.log;
     const answering = (asked) => colors.find((color) => color !== asked);
-    fill(
+    refill(
       this.offers,
       drawOffer && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
       drawOffer && !answering(drawOffer) && element("p", { class: "notice good" }, "Your offer of a draw stands."),
@@ -87,19 +90,18 @@ export class PlayControls {
   #showButtons(colors, isOurTurn) {
     const actor = this.#actor(colors);
     if (this.#asked) {
-      fill(
+      refill(
         this.buttons,
         element("span", {}, `Resign as ${capital(actor)}?`),
         element("button", { type: "button", class: "danger", onclick: () => this.#ask(null) || this.#send(actor, "resign") }, "Yes, resign"),
         element("button", { type: "button", onclick: () => this.#ask(null) }, "No"),
       );
-      this.buttons.querySelector("button").focus();
       return;
     }
     const button = (text, action, isPossible = true) => element("button", { type: "button", disabled: !isPossible, onclick: action }, text);
     const hasPlayed = this.log.plies.length > this.log.openingPlies;
     const isChess = this.log.variant !== "kings-cooking";
-    fill(
+    refill(
       this.buttons,
       button("Offer a draw", () => this.#send(actor, "draw", { action: "offer" }), this.log.drawOffer !== actor),
       isChess && button("Claim a draw", () => this.#send(actor, "draw", { action: "claim" }), isOurTurn),
@@ -119,7 +121,8 @@ export class PlayControls {
     try {
       await post(`${this.path}/${route}`, data, { headers: { "X-Seat-Token": this.seats[color] }, signal: this.leaving });
     } catch (problem) {
-      if (problem.name !== "AbortError") this.tell(sentence(problem.message));
+      if (problem.kind === "wrong-seat-token") this.lose(color, problem);
+      else if (problem.name !== "AbortError") this.tell(sentence(problem.message));
     }
   }
 }

@@ -64,6 +64,11 @@ export class Seating {
 
   /** Play a move that somebody typed, in any notation; return whether it was played, and say why if not. */
   async playTyped(text) {
+    const reason = this.#notNow();
+    if (reason) {
+      this.view.controls.tell(reason);
+      return false;
+    }
     const checked = await this.#checked(text);
     if (checked?.legal) return this.play(checked.uci);
     if (checked) this.#explain(checked, text);
@@ -74,7 +79,8 @@ export class Seating {
   async play(uci) {
     const { log, board, controls } = this.view;
     if (!this.view.isAtEnd) this.view.goToEnd();
-    const token = this.#own[log.toMove];
+    const color = log.toMove;
+    const token = this.#own[color];
     this.#isSending = true;
     controls.tell("");
     try {
@@ -84,7 +90,8 @@ export class Seating {
     } catch (problem) {
       if (problem.name === "AbortError") return false;
       board.restore();
-      controls.tell(sentence(problem.message));
+      if (problem.kind === "wrong-seat-token") this.view.loseSeat(color, problem);
+      else controls.tell(sentence(problem.message));
       return false;
     } finally {
       this.#isSending = false;
@@ -96,12 +103,9 @@ export class Seating {
   async #refuse(from, to) {
     const { log, controls, board } = this.view;
     const letter = board.shown.placement.pieces.get(from);
-    if (!this.view.isAtEnd) {
-      controls.tell("You are looking at an earlier position. Go to the latest one to move.");
-    } else if (log.status !== "running") {
-      controls.tell(log.status === "paused" ? "The match is paused." : "The match has not begun yet.");
-    } else if (!this.#isOurTurn()) {
-      controls.tell(`It is ${capital(log.toMove)}'s turn: wait for the move.`);
+    const reason = this.view.isAtEnd ? this.#notNow() : "You are looking at an earlier position. Go to the latest one to move.";
+    if (reason) {
+      controls.tell(reason);
     } else if (!letter) {
       controls.tell(`There is no piece on ${from}.`);
     } else if (colorOf(letter) !== log.toMove) {
@@ -111,6 +115,14 @@ export class Seating {
       const checked = await this.#checked(move);
       if (checked && !checked.legal) this.#explain(checked, `${from}–${to}`);
     }
+  }
+
+  /** Return why nothing can be played just now, or null. */
+  #notNow() {
+    const { log } = this.view;
+    if (log.status === "paused") return "The match is paused.";
+    if (log.status !== "running") return "The match has not begun yet.";
+    return this.#isOurTurn() ? null : `It is ${capital(log.toMove)}'s turn: wait for the move.`;
   }
 
   /** Ask the rules about a move; null if they cannot be asked, which is said. */

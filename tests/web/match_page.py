@@ -1,0 +1,195 @@
+"""The page of a match, as a person sees it and as a hand moves on it.
+
+    shown = MatchPage.open(visitor, match)
+    shown.expect_position(fen)
+    shown.drag("e2", "e4")
+    expect(shown.status).to_have_text("Black to move.")
+
+Pieces are read from the drawing: which outline lies over which square.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.app.http.match_service import Match
+from tests.support.browser import Visitor
+from tests.support.processes import HANGS_AFTER
+
+PHONE = {"width": 390, "height": 844}
+
+#: Waits until what is drawn is what is expected; a drawing changes only by mutations.
+_SETTLED = """
+async ([assets, wanted, patience]) => {
+  const { OUTLINES } = await import(`${assets}/board/outlines.js`);
+  const kinds = new Map(Object.entries(OUTLINES).map(([letter, each]) => [each.outline, letter]));
+  const read = () => {
+    const places = new Map();
+    for (const each of document.querySelectorAll("kibitz-board rect.square"))
+      places.set(`${each.getAttribute("x")} ${each.getAttribute("y")}`, each.dataset.square);
+    const found = {};
+    for (const each of document.querySelectorAll("kibitz-board .pieces .piece")) {
+      const [, x, y] = /translate\\((.+)px, (.+)px\\)/.exec(each.style.transform);
+      const kind = kinds.get(each.querySelector(".outline").getAttribute("d"));
+      const place = places.get(`${x} ${y}`) ?? `${x} ${y}`;
+      const letter = each.classList.contains("white") ? kind.toUpperCase() : kind;
+      found[place] = (found[place] ?? "") + letter;
+    }
+    return found;
+  };
+  const text = (pieces) => JSON.stringify(Object.entries(pieces).sort());
+  if (wanted === null) return read();
+  return await new Promise((resolve) => {
+    const end = () => { observer.disconnect(); clearTimeout(timer); resolve(read()); };
+    const look = () => text(read()) === text(wanted) && end();
+    const observer = new MutationObserver(look);
+    const timer = setTimeout(end, patience);
+    observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+    look();
+  });
+}
+"""
+
+
+def assets(page: Page) -> str:
+    """Return where the files of the page are, which changes with each of them."""
+    address = page.locator("script[type=module]").get_attribute("src")
+    assert address is not None
+    return address.rpartition("/")[0]
+
+
+def pieces_of(fen: str) -> dict[str, str]:
+    """Return the pieces of a FEN by their squares."""
+    rows = fen.split()[0].split("/")
+    found = {}
+    for number, row in enumerate(rows):
+        signs = re.sub(r"\d", lambda digits: "." * int(digits[0]), row)
+        for file, sign in enumerate(signs):
+            if sign != ".":
+                found[f"{'abcdefgh'[file]}{len(rows) - number}"] = sign
+    return found
+
+
+class MatchPage:
+    """A page that shows a match."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.status = page.locator(".match-status")
+        self.board = page.locator("kibitz-board")
+        self.moves = page.locator(".moves .move")
+        #: The move that the board shows.
+        self.current = page.locator(".moves [aria-current]")
+        self.speaker = page.get_by_role("log")
+        #: What is said to a player who cannot do something.
+        self.message = page.locator(".play-message")
+        self.advice = page.locator(".advice-panel")
+        self.connection = page.locator("kibitz-connection")
+
+    @classmethod
+    def open(cls, visitor: Visitor, match: Match, seat: str | None = None, **options: Any) -> Self:
+        """Open a match, perhaps in a seat of it, and wait until it is shown."""
+        page = visitor.open(address(match, seat), **options)
+        shown = cls(page)
+        expect(shown.status).not_to_be_empty()
+        return shown
+
+    # --- what is seen ---
+
+    def bar(self, color: str) -> Locator:
+        """Return who sits on a side."""
+        return self.page.locator(f".player-bar.{color}")
+
+    def button(self, name: str) -> Locator:
+        """Return a button by its name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def pieces(self) -> dict[str, str]:
+        """Return which pieces are drawn over which squares."""
+        return self._drawn(None)
+
+    def expect_position(self, fen: str) -> None:
+        """See that the pieces of a FEN are drawn, or wait for it."""
+        wanted = pieces_of(fen)
+        assert self._drawn(wanted) == wanted
+
+    def _drawn(self, wanted: dict[str, str] | None) -> dict[str, str]:
+        arguments = [assets(self.page), wanted, HANGS_AFTER * 1000 / 3]
+        drawn: dict[str, str] = self.page.evaluate(_SETTLED, arguments)
+        return drawn
+
+    def marked(self, kind: str) -> set[str]:
+        """Return the squares with a mark: `moved`, `check`, `selected`, `hint`, `cursor`."""
+        found: list[str] = self.page.evaluate(
+            """(kind) => [...document.querySelectorAll(`kibitz-board .mark.${kind}`)].map((mark) => {
+                 const at = (each) => ["x", "y", "width"].map((name) => each.getAttribute(name)).join();
+                 const squares = document.querySelectorAll("kibitz-board [data-square]");
+                 return [...squares].find((each) => at(each) === at(mark)).dataset.square;
+               })""",
+            kind,
+        )
+        return set(found)
+
+    def expect_moves(self, *moves: str) -> None:
+        """See that the list has these moves and no others."""
+        expect(self.moves).to_have_count(len(moves))
+        for number, move in enumerate(moves):
+            expect(self.moves.nth(number)).to_contain_text(re.compile(rf"^{re.escape(move)}(?!\w)"))
+
+    def focused(self) -> str:
+        """Return what has the focus: its name, its text, or what kind of thing it is."""
+        found: str = self.page.evaluate(
+            """() => {
+                 const each = document.activeElement;
+                 if (each === document.body) return "";
+                 return each.dataset.square ?? each.ariaLabel ?? (each.id || each.textContent.trim());
+               }"""
+        )
+        return found
+
+    # --- what a hand does ---
+
+    def square(self, name: str) -> Locator:
+        """Return a square, or the court of `white` or `black`."""
+        return self.board.locator(f'[data-square="{name}"]')
+
+    def _middle(self, square: str) -> tuple[float, float]:
+        box = self.square(square).bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def click(self, *squares: str) -> None:
+        """Click squares, one after the other."""
+        for square in squares:
+            self.page.mouse.click(*self._middle(square))
+
+    def tap(self, *squares: str) -> None:
+        """Tap squares, one after the other."""
+        for square in squares:
+            self.page.touchscreen.tap(*self._middle(square))
+
+    def drag(self, origin: str, target: str) -> None:
+        """Drag what is on a square to another."""
+        self.page.mouse.move(*self._middle(origin))
+        self.page.mouse.down()
+        self.page.mouse.move(*self._middle(target), steps=4)
+        self.page.mouse.up()
+
+    def type_move(self, move: str) -> None:
+        """Type a move, and play it."""
+        self.page.get_by_label("Your move").fill(move)
+        self.page.keyboard.press("Enter")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+
+def address(match: Match, seat: str | None = None) -> str:
+    """Return where a match is shown; with the invitation to a seat of it."""
+    invited = "" if seat is None else f"#seat={seat}:{match['seats'][seat]['token']}"
+    return f"/matches/{match['id']}{invited}"
