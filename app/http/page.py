@@ -9,7 +9,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping
+import posixpath
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -28,8 +30,6 @@ _MEDIA_TYPES = {
     "svg": "image/svg+xml",
 }
 _SHELL = "index.html"
-#: Runs before anything is painted, and is no module.
-_EARLY = "core/early_theme.js"
 _FOREVER = "public, max-age=31536000, immutable"
 #: Nothing of another origin, nothing inline, and no text that becomes markup.
 _POLICY = "; ".join(
@@ -58,17 +58,20 @@ _ASSET_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-#: Every address of the page; what is shown at it is decided in the browser.
-PAGES = (
-    "/",
-    "/new",
-    "/matches/{match_id}",
-    "/evaluations",
-    "/evaluations/new",
-    "/evaluations/{evaluation_id}",
-    "/leaderboard",
-    "/compare",
-)
+_MAIN = "main.js"
+#: Every address of the page, and the module of the view that the browser shows there.
+PAGES = {
+    "/": "lobby/lobby_view.js",
+    "/new": "lobby/start_match_view.js",
+    "/matches/{match_id}": "match/match_view.js",
+    "/evaluations": "evaluations/evaluations_view.js",
+    "/evaluations/new": "evaluations/start_evaluation_view.js",
+    "/evaluations/{evaluation_id}": "evaluations/evaluation_view.js",
+    "/leaderboard": "evaluations/leaderboard_view.js",
+    "/compare": "evaluations/compare_view.js",
+}
+#: What a module imports at once, as we write it; views are imported when they are shown.
+_IMPORT = re.compile(r'^(?:import|export)\s(?:[^"]*\sfrom\s)?"([^"]+)";', re.MULTILINE)
 
 router = APIRouter(include_in_schema=False)
 
@@ -108,19 +111,24 @@ class _Page:
             digest.update(f"{path}\0{text}\0".encode())
         self.version = digest.hexdigest()[:16]
         self.assets = {path: _Asset.of(path, text.encode()) for path, text in texts.items()}
-        self.shell = _Asset.of(_SHELL, self._filled(shell).encode())
+        #: By the module of the view.
+        self.shells = {
+            view: _Asset.of(_SHELL, self._filled(shell, _needed(texts, _MAIN, view)).encode())
+            for view in PAGES.values()
+        }
 
-    def _filled(self, shell: str) -> str:
-        """Return the shell with the address of its files, and with all modules to be fetched."""
+    def _filled(self, shell: str, modules: set[str]) -> str:
+        """Return the shell with the address of its files, and what to fetch without being asked."""
         base = f"/assets/{self.version}"
 
-        def links(kind: str, suffix: str) -> str:
-            paths = sorted(path for path in self.assets if path.endswith(suffix))
-            paths = [path for path in paths if path != _EARLY]
-            return "\n    ".join(f'<link rel="{kind}" href="{base}/{path}">' for path in paths)
+        def links(kind: str, paths: Iterable[str]) -> str:
+            found = (f'<link rel="{kind}" href="{base}/{path}">' for path in sorted(paths))
+            return "\n    ".join(found)
 
-        filled = shell.replace("{styles}", links("stylesheet", ".css"))
-        return filled.replace("{modules}", links("modulepreload", ".js")).replace("{assets}", base)
+        styles = (path for path in self.assets if path.endswith(".css"))
+        filled = shell.replace("{styles}", links("stylesheet", styles))
+        filled = filled.replace("{modules}", links("modulepreload", modules))
+        return filled.replace("{assets}", base)
 
 
 def _texts(folder: Traversable, prefix: str = "") -> list[tuple[str, str]]:
@@ -130,6 +138,23 @@ def _texts(folder: Traversable, prefix: str = "") -> list[tuple[str, str]]:
             found += _texts(each, f"{prefix}{each.name}/")
         elif each.name.rpartition(".")[2] in _MEDIA_TYPES:
             found.append((prefix + each.name, each.read_text("utf-8")))
+    return found
+
+
+def _needed(texts: Mapping[str, str], *modules: str) -> set[str]:
+    """Return some modules, and all that they import, whoever imports it.
+
+    The browser fetches them side by side; else it would find out one after the other.
+    """
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            folder = posixpath.dirname(path)
+            imported = _IMPORT.findall(texts[path])
+            waiting += (posixpath.normpath(posixpath.join(folder, each)) for each in imported)
     return found
 
 
@@ -146,13 +171,17 @@ def _reasons() -> dict[str, str]:
 _page = _Page()
 
 
-async def _show(request: Request) -> Response:
-    """Return the shell."""
-    return _page.shell.response(request, _SHELL_HEADERS)
+def _shown(view: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers with the shell of a view."""
+
+    async def show(request: Request) -> Response:
+        return _page.shells[view].response(request, _SHELL_HEADERS)
+
+    return show
 
 
-for _address in PAGES:
-    router.add_api_route(_address, _show, methods=["GET", "HEAD"])
+for _address, _view in PAGES.items():
+    router.add_api_route(_address, _shown(_view), methods=["GET", "HEAD"])
 
 
 @router.api_route("/assets/{version}/{path:path}", methods=["GET", "HEAD"])

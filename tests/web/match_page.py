@@ -21,30 +21,34 @@ from tests.support.processes import HANGS_AFTER
 
 PHONE = {"width": 390, "height": 844}
 
-#: Waits until what is drawn is what is expected; a drawing changes only by mutations.
-_SETTLED = """
-async ([assets, wanted, patience]) => {
+#: Reads what is drawn: pieces by square, or the squares that have a mark.
+_DRAWN = """
+async ([assets, kind, wanted, patience]) => {
   const { OUTLINES } = await import(`${assets}/board/outlines.js`);
   const kinds = new Map(Object.entries(OUTLINES).map(([letter, each]) => [each.outline, letter]));
-  const read = () => {
-    const places = new Map();
-    for (const each of document.querySelectorAll("kibitz-board rect.square"))
-      places.set(`${each.getAttribute("x")} ${each.getAttribute("y")}`, each.dataset.square);
-    const found = {};
-    for (const each of document.querySelectorAll("kibitz-board .pieces .piece")) {
-      const [, x, y] = /translate\\((.+)px, (.+)px\\)/.exec(each.style.transform);
-      const kind = kinds.get(each.querySelector(".outline").getAttribute("d"));
-      const place = places.get(`${x} ${y}`) ?? `${x} ${y}`;
-      const letter = each.classList.contains("white") ? kind.toUpperCase() : kind;
-      found[place] = (found[place] ?? "") + letter;
-    }
-    return found;
+  const place = (each) => ["x", "y", "width"].map((name) => each.getAttribute(name)).join(" ");
+  const places = () => {
+    const squares = document.querySelectorAll("kibitz-board [data-square]");
+    return new Map([...squares].map((each) => [place(each), each.dataset.square]));
   };
-  const text = (pieces) => JSON.stringify(Object.entries(pieces).sort());
-  if (wanted === null) return read();
+  const pieces = () => {
+    const named = places();
+    return [...document.querySelectorAll("kibitz-board .pieces .piece")].map((each) => {
+      const [, x, y] = /translate\\((.+)px, (.+)px\\)/.exec(each.style.transform);
+      const letter = kinds.get(each.querySelector(".outline").getAttribute("d"));
+      const isWhite = each.classList.contains("white");
+      return `${isWhite ? letter.toUpperCase() : letter} ${named.get(`${x} ${y} 45`)}`;
+    });
+  };
+  const marks = () => {
+    const named = places();
+    return [...document.querySelectorAll(`kibitz-board .mark.${kind}`)].map((each) => named.get(place(each)));
+  };
+  const read = () => (kind === null ? pieces() : marks()).sort();
+  // A drawing changes only by mutations.
   return await new Promise((resolve) => {
     const end = () => { observer.disconnect(); clearTimeout(timer); resolve(read()); };
-    const look = () => text(read()) === text(wanted) && end();
+    const look = () => read().join() === wanted.join() && end();
     const observer = new MutationObserver(look);
     const timer = setTimeout(end, patience);
     observer.observe(document.body, { subtree: true, childList: true, attributes: true });
@@ -107,31 +111,18 @@ class MatchPage:
         """Return a button by its name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
-    def pieces(self) -> dict[str, str]:
-        """Return which pieces are drawn over which squares."""
-        return self._drawn(None)
-
     def expect_position(self, fen: str) -> None:
-        """See that the pieces of a FEN are drawn, or wait for it."""
-        wanted = pieces_of(fen)
-        assert self._drawn(wanted) == wanted
+        """See that the pieces of a FEN are drawn, each over its square."""
+        self._expect_drawn(None, {f"{letter} {square}" for square, letter in pieces_of(fen).items()})
 
-    def _drawn(self, wanted: dict[str, str] | None) -> dict[str, str]:
-        arguments = [assets(self.page), wanted, HANGS_AFTER * 1000 / 3]
-        drawn: dict[str, str] = self.page.evaluate(_SETTLED, arguments)
-        return drawn
+    def expect_marked(self, kind: str, *squares: str) -> None:
+        """See which squares are marked: `moved`, `check`, `selected`, `hint`, `cursor`."""
+        self._expect_drawn(kind, set(squares))
 
-    def marked(self, kind: str) -> set[str]:
-        """Return the squares with a mark: `moved`, `check`, `selected`, `hint`, `cursor`."""
-        found: list[str] = self.page.evaluate(
-            """(kind) => [...document.querySelectorAll(`kibitz-board .mark.${kind}`)].map((mark) => {
-                 const at = (each) => ["x", "y", "width"].map((name) => each.getAttribute(name)).join();
-                 const squares = document.querySelectorAll("kibitz-board [data-square]");
-                 return [...squares].find((each) => at(each) === at(mark)).dataset.square;
-               })""",
-            kind,
-        )
-        return set(found)
+    def _expect_drawn(self, kind: str | None, wanted: set[str]) -> None:
+        """See that this is drawn, and no more, or wait for it."""
+        arguments = [assets(self.page), kind, sorted(wanted), HANGS_AFTER * 1000 / 3]
+        assert self.page.evaluate(_DRAWN, arguments) == sorted(wanted)
 
     def expect_moves(self, *moves: str) -> None:
         """See that the list has these moves and no others."""

@@ -145,28 +145,28 @@ HIDE = """(isHidden) => {
 }"""
 
 
-def resting(page: Page, match: Match) -> MatchPage:
-    """Return a page of a match that nobody has looked at for long."""
-    page.clock.install()
-    page.goto(address(match))
-    shown = MatchPage(page)
+def hide_for_long(shown: MatchPage, client: httpx.Client, match: Match) -> None:
+    """Look away for more than a minute, in which something happens: silence would be a loss."""
+    page = shown.page
     expect(shown.connection).to_have_text("live")
     page.evaluate(HIDE, True)
-    page.clock.fast_forward(59_000)
-    expect(shown.connection).to_have_text("live")
-    page.clock.fast_forward(2_000)
-    return shown
+    page.clock.fast_forward(35_000)
+    play(client, match, "e4")
+    shown.expect_moves("e4")
+    page.clock.fast_forward(26_000)
 
 
 def test_a_hidden_page_rests_and_catches_up(visitor: Visitor, client: httpx.Client) -> None:
     match = start(client)
-    play(client, match, "e4 e5")
     page = visitor.open()
     streams = Streams(page)
-    shown = resting(page, match)
+    page.clock.install()
+    page.goto(address(match))
+    shown = MatchPage(page)
+    hide_for_long(shown, client, match)
     expect(shown.connection).to_have_text("resting")
     seen = sequence(client, match)
-    play(client, match, "Nf3 Nc6 Bb5")
+    play(client, match, "e5 Nf3 Nc6 Bb5")
     assert streams.last_ids == ["0"]
     page.evaluate(HIDE, False)
     page.clock.run_for(1_000)
@@ -174,16 +174,21 @@ def test_a_hidden_page_rests_and_catches_up(visitor: Visitor, client: httpx.Clie
     expect(shown.connection).to_have_text("live")
     assert streams.last_ids == ["0", str(seen)]
     expect_plies_of(shown, client, match)
+    expect(page.locator(".connection-notice")).to_be_hidden()
 
 
 def test_who_plays_does_not_rest(visitor: Visitor, client: httpx.Client) -> None:
     match = start(client)
-    page = visitor.open(address(match, "black"))
-    shown = resting(page, match)
-    expect(shown.connection).to_have_text("live")
-    play(client, match, "e4")
+    page = visitor.open()
+    streams = Streams(page)
+    page.clock.install()
+    page.goto(address(match, "black"))
+    shown = MatchPage(page)
+    hide_for_long(shown, client, match)
     page.clock.run_for(1_000)
     expect(page).to_have_title("● Your move · human – human – Kibitz")
+    expect(shown.connection).to_have_text("live")
+    assert streams.last_ids == ["0"]
 
 
 def test_a_short_absence_changes_nothing(visitor: Visitor, client: httpx.Client) -> None:

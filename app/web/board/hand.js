@@ -48,7 +48,7 @@ export class Hand {
     picture.addEventListener("pointerup", (event) => this.#up(event), { signal });
     picture.addEventListener("pointercancel", () => this.#drop(), { signal });
     picture.addEventListener("keydown", (event) => this.#key(event), { signal });
-    picture.addEventListener("focusin", () => this.#board.remark(), { signal });
+    picture.addEventListener("focusin", (event) => this.#stand(event.target.dataset.square), { signal });
     picture.addEventListener("focusout", () => this.#board.remark(), { signal });
     this.#cursor = this.#board.squares.has(this.#cursor) ? this.#cursor : this.#board.geometry.rows().at(-1)[0];
     this.#board.squares.get(this.#cursor).setAttribute("tabindex", "0");
@@ -187,11 +187,15 @@ export class Hand {
   }
 
   #moveCursor(square, hasFocus) {
+    this.#board.squares.get(square).focus({ preventScroll: true, focusVisible: hasFocus });
+    this.#stand(square);
+  }
+
+  /** The keys are at a square, however they got there: some screen readers go to one directly. */
+  #stand(square) {
     this.#board.squares.get(this.#cursor)?.setAttribute("tabindex", "-1");
     this.#cursor = square;
-    const drawn = this.#board.squares.get(square);
-    drawn.setAttribute("tabindex", "0");
-    drawn.focus({ preventScroll: true, focusVisible: hasFocus });
+    this.#board.squares.get(square).setAttribute("tabindex", "0");
     this.#board.remark();
   }
 
@@ -201,6 +205,10 @@ export class Hand {
     else if (this.#selected && (!this.#isOwn(square) || this.#targets(this.#selected).has(square))) this.#try(this.#selected, square);
     else if (this.#isOwn(square)) {
       this.#select(square);
+      if (!this.#seat.moves.length) {
+        this.#seat.refuse(square, null); // it is not their turn
+        return;
+      }
       const targets = [...this.#targets(square)];
       const name = pieceName(this.#board.shown.placement.pieces.get(square));
       this.#seat.tell(`${name} ${square} picked up; ${targets.length ? `it can go to ${targets.join(", ")}` : "it cannot move"}`);

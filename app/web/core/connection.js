@@ -35,10 +35,10 @@ class Connection extends HTMLElement {
     if (state === State.LOST) {
       this.wasLost = true;
       this.announce(`${problem ? `${sentence(problem.message)} ` : ""}Connection lost; trying again …`, "lost");
-    } else if (state === State.LIVE || state === State.OVER) {
+    } else if (state === State.LIVE || (state === State.OVER && !problem)) {
       if (this.wasLost) this.announce("Connected again. Nothing was missed.", "back");
       this.wasLost = false;
-    } else if (state === null) {
+    } else if (state === null || state === State.OVER) {
       this.wasLost = false;
       this.notice.hidden = true;
     }

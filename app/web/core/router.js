@@ -5,10 +5,10 @@ import { element, fill } from "./element.js";
 const routes = [];
 let shownAt = null;
 
-/** Show a view at all addresses of a pattern, such as `/matches/{match_id}`. */
-export function route(pattern, tag) {
+/** Show a view at all addresses of a pattern, such as `/matches/{match_id}`; `load` makes it known. */
+export function route(pattern, tag, load) {
   const source = pattern.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
-  routes.push({ matcher: new RegExp(`^${source}$`), tag });
+  routes.push({ matcher: new RegExp(`^${source}$`), tag, load });
 }
 
 /** Go to an address of the page. */
@@ -51,21 +51,29 @@ function follow(event) {
 }
 
 function viewAt(path) {
-  for (const { matcher, tag } of routes) {
+  for (const { matcher, tag, load } of routes) {
     const found = matcher.exec(path);
-    if (found) return { tag, parameters: { ...found.groups } };
+    if (found) return { tag, load, parameters: { ...found.groups } };
   }
   return null;
 }
 
-function show(isFirst = false) {
+async function show(isFirst = false) {
   const main = document.getElementById("main");
-  shownAt = address();
+  const here = address();
+  shownAt = here;
   const found = viewAt(location.pathname);
   if (!found) {
     fill(main, element("h1", {}, "There is nothing here"), element("p", {}, element("a", { href: "/" }, "To the matches")));
     return;
   }
+  try {
+    await found.load();
+  } catch {
+    if (here === shownAt) fill(main, notLoaded());
+    return;
+  }
+  if (here !== shownAt) return; // somebody has gone on meanwhile
   const view = document.createElement(found.tag);
   view.place = { parameters: found.parameters, query: Object.fromEntries(new URLSearchParams(location.search)) };
   fill(main, view);
@@ -73,4 +81,13 @@ function show(isFirst = false) {
   if (isFirst) return;
   scrollTo(0, 0);
   main.focus({ preventScroll: true }); // so that a screen reader begins with what is new
+}
+
+/** A part of the page could not be fetched: the service is away, or has another version by now. */
+function notLoaded() {
+  return [
+    element("h1", {}, "This part of the page is not there"),
+    element("p", { role: "alert" }, "The service cannot be reached just now, or was updated since the page was loaded."),
+    element("button", { type: "button", class: "primary", onclick: () => location.reload() }, "Load the page again"),
+  ];
 }

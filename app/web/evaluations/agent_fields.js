@@ -8,7 +8,8 @@ const LIMITS = {
   stockfish: { nodes: "nodes", time_ms: "milliseconds", depth: "plies deep" },
   uci: { nodes: "nodes", time_ms: "milliseconds", depth: "plies deep" },
 };
-const GROUPS = { team: "Teams", solo: "Solos", classical: "Without models", random: "Without models", solver: "Without models", stockfish: "Stockfish", uci: "UCI engines" };
+const GROUPS = { team: "Teams", solo: "Solos", stockfish: "Stockfish", uci: "UCI engines" };
+const NO_GROUP = "Without models";
 const MOST_AGENTS = 64;
 
 /** The list of agents; `changed()` hears of every change. */
@@ -23,7 +24,7 @@ export class AgentFields {
     this.wrong = element("p", { class: "wrong", id: "agents-wrong", hidden: true });
     this.element = element(
       "fieldset",
-      { class: "stack", "data-field": "agents", "aria-describedby": "agents-wrong" },
+      { class: "stack", "aria-describedby": "agents-wrong" },
       element("legend", {}, "Agents"),
       this.list,
       this.wrong,
@@ -66,11 +67,12 @@ export class AgentFields {
   addRow(text = "", isFocused = true) {
     const { name, limit, amount } = readAgent(text);
     const id = `agent-${++this.made}`;
+    const oninput = () => this.changed();
     const row = {
       select: element("select", { id: `${id}-name`, onchange: () => this.changedRow(row) }),
       limit: element("select", { id: `${id}-limit`, onchange: () => this.changedRow(row) }),
-      amount: element("input", { id: `${id}-amount`, type: "number", min: 1, step: 1, value: amount, oninput: () => this.changed() }),
-      title: element("input", { id: `${id}-title`, maxlength: 100, placeholder: "its name", oninput: () => this.changed() }),
+      amount: element("input", { id: `${id}-amount`, type: "number", min: 1, step: 1, value: amount, oninput }),
+      title: element("input", { id: `${id}-title`, maxlength: 100, placeholder: "its name", oninput }),
     };
     row.remove = element("button", { type: "button", class: "icon", onclick: () => this.remove(row, true) }, "✕");
     row.label = element("label", { for: row.select.id });
@@ -122,14 +124,16 @@ export class AgentFields {
   }
 
   fillSelect(row, chosen) {
-    const groups = Map.groupBy(this.offered(), (each) => GROUPS[each.kind] ?? "Others");
+    const groups = Map.groupBy(this.offered(), (each) => GROUPS[each.kind] ?? NO_GROUP);
     fill(
       row.select,
       [...groups].map(([title, players]) =>
         element(
           "optgroup",
           { label: title },
-          players.map((each) => element("option", { value: each.name, selected: each.name === chosen }, `${each.title} (${each.name})`)),
+          players.map(({ name, title: words }) =>
+            element("option", { value: name, selected: name === chosen }, `${words} (${name})`),
+          ),
         ),
       ),
     );
@@ -147,7 +151,9 @@ export class AgentFields {
     fill(
       row.limit,
       element("option", { value: "" }, "as it is set up"),
-      names.map((each) => element("option", { value: each, selected: each === chosen }, `so many ${limits[each]} a move`)),
+      names.map((each) =>
+        element("option", { value: each, selected: each === chosen }, `so many ${limits[each]} a move`),
+      ),
     );
     row.limit.disabled = !names.length;
     row.limitField.hidden = !names.length;

@@ -84,9 +84,12 @@ class CompareView extends View {
           this.compare();
         },
       },
-      rows.map((row, place) => element("option", { value: place, selected: row === this.chosen[side] }, nameOf(row, rows))),
+      rows.map((row, place) =>
+        element("option", { value: place, selected: row === this.chosen[side] }, nameOf(row, rows)),
+      ),
     );
-    return element("div", { class: "field" }, element("label", { for: select.id }, ["First agent", "Second agent"][side]), select);
+    const label = element("label", { for: select.id }, side ? "Second agent" : "First agent");
+    return element("div", { class: "field" }, label, select);
   }
 
   compare() {
@@ -100,7 +103,8 @@ class CompareView extends View {
     }
     this.shared = element("div");
     this.duel = element("a", { class: "button primary", href: duelAddress(names) }, "Let them play a duel");
-    fill(this.content, this.strength(names), this.measures(names), element("div", { class: "panel stack" }, this.shared, element("div", { class: "row" }, this.duel)));
+    const meeting = element("div", { class: "panel stack" }, this.shared, element("div", { class: "row" }, this.duel));
+    fill(this.content, this.strength(names), this.measures(names), meeting);
     this.lookUp(this.chosen);
   }
 
@@ -111,16 +115,19 @@ class CompareView extends View {
       anchors: this.found.anchors,
       caption: "Ratings with their 95 % intervals; dashed lines are anchors.",
     });
-    const said = first.rating && second.rating ? differenceWords(names, differenceOf(first.rating, second.rating)) : unratedWords(names, this.chosen);
+    const said =
+      first.rating && second.rating
+        ? differenceWords(names, differenceOf(first.rating, second.rating))
+        : unratedWords(names, this.chosen);
     return element("section", { class: "panel stack" }, element("h2", {}, "Strength"), plot, said);
   }
 
   measures(names) {
-    const columns = [{ title: "", isHead: true }, ...names.map((title) => ({ title, isNumber: true }))];
-    columns[0].title = "Measure";
+    const columns = [{ title: "Measure", isHead: true }, ...names.map((title) => ({ title, isNumber: true }))];
     const rows = MEASURES.map((measure) => {
       const better = betterBy(measure, this.chosen);
-      const head = measure.note ? [measure.title, element("span", { class: "quiet small" }, ` ${measure.note}`)] : measure.title;
+      const note = measure.note && element("span", { class: "quiet small" }, ` ${measure.note}`);
+      const head = element("span", {}, measure.title, note);
       return [head, ...this.chosen.map((row, side) => marked(measure.text(row), side === better))];
     });
     const money = strengthForMoney(names, this.chosen);
@@ -141,10 +148,11 @@ class CompareView extends View {
     try {
       const all = await Promise.all(ids.map((id) => get(`/api/evaluations/${id}`, { signal: this.leaving })));
       if (chosen[0] !== this.chosen[0] || chosen[1] !== this.chosen[1]) return;
-      const met = all.filter(({ id, kind, status }) => shared.includes(id) && status === "finished" && ["duel", "pool"].includes(kind));
-      fill(this.shared, metWords(met));
+      const isMeeting = ({ kind, status }) => status === "finished" && ["duel", "pool"].includes(kind);
+      fill(this.shared, metWords(all.filter((each) => shared.includes(each.id) && isMeeting(each))));
       const agents = all.flatMap(({ plan }) => plan.agents);
-      this.duel.href = duelAddress(chosen.map((row) => agentText(agents.find((each) => labelOf(each) === row.label) ?? { name: row.label })));
+      const agentOf = ({ label }) => agents.find((each) => labelOf(each) === label) ?? { name: label };
+      this.duel.href = duelAddress(chosen.map((row) => agentText(agentOf(row))));
     } catch (error) {
       this.problems.say(error);
     }
@@ -164,34 +172,39 @@ function duelAddress(agents) {
 
 function marked(text, isBetter) {
   if (!isBetter) return text;
-  return element("strong", { class: "better" }, element("span", { "aria-hidden": "true" }, "✓ "), text, element("span", { class: "visually-hidden" }, " (better)"));
+  const sign = element("span", { "aria-hidden": "true" }, "✓ ");
+  return element("strong", { class: "better" }, sign, text, element("span", { class: "visually-hidden" }, " (better)"));
 }
 
 function differenceWords(names, difference) {
   const { elo: mean, low, high } = difference;
   const isSure = (low !== null && low > 0) || (high !== null && high < 0);
-  const range = [low, high].map((end) => (end === null ? null : expectedScore(end)));
-  const told = { low: range[0], high: range[1] };
-  const scores = told.low === null || told.high === null ? "" : ` (${percent(told.low)} to ${percent(told.high)})`;
+  const isOpen = low === null || high === null;
+  const scores = isOpen ? "" : ` (${percent(expectedScore(low))} to ${percent(expectedScore(high))})`;
+  const told = `${elo(mean, { isSigned: true })} Elo, 95 % interval ${intervalText(difference, { isSigned: true })}`;
+  const doubt = isSure ? "" : " Who is stronger is not settled by this.";
   return [
     element(
       "p",
       { class: "headline" },
-      `${names[0]} against ${names[1]}: ${elo(mean, { isSigned: true })} Elo, 95 % interval ${intervalText(difference, { isSigned: true })}.`,
+      `${names[0]} against ${names[1]}: ${told}.`,
     ),
-    element("p", {}, `Expected score of the first: ${percent(expectedScore(mean))}${scores}. ${isSure ? "" : "Who is stronger is not settled by this."}`),
+    element("p", {}, `Expected score of the first: ${percent(expectedScore(mean))}${scores}.${doubt}`),
     element(
       "p",
       { class: "quiet small" },
-      "Half-widths were added as squares, which is right for ratings that are independent. These two come from one pool: ",
-      "where both met the same opponents they rise and fall together, and the interval of the difference is another. A duel tells it directly.",
+      "Half-widths were added as squares, which is right for ratings that are independent. These two come from one ",
+      "pool: where both met the same opponents they rise and fall together, and the interval of the difference is ",
+      "another. A duel tells it directly.",
     ),
   ];
 }
 
 function unratedWords(names, rows) {
   const missing = names.filter((_, side) => !rows[side].rating);
-  return element("p", {}, `${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not rated: no chain of games leads to an anchor. Nothing can be said of the difference.`);
+  const are = missing.length > 1 ? "are" : "is";
+  const why = "no chain of games leads to an anchor. Nothing can be said of the difference.";
+  return element("p", {}, `${missing.join(" and ")} ${are} not rated: ${why}`);
 }
 
 function metWords(met) {
@@ -201,7 +214,9 @@ function metWords(met) {
     element(
       "ul",
       { class: "notes" },
-      met.map(({ id, name, kind }) => element("li", {}, element("a", { href: `/evaluations/${id}` }, name), ` (${KINDS[kind].title.toLowerCase()})`)),
+      met.map(({ id, name, kind }) =>
+        element("li", {}, element("a", { href: `/evaluations/${id}` }, name), ` (${KINDS[kind].title.toLowerCase()})`),
+      ),
     ),
   ];
 }
@@ -211,7 +226,13 @@ function tooFew() {
     "div",
     { class: "panel empty-state" },
     element("h2", {}, "There are not two agents to compare yet"),
-    element("p", {}, "Agents can be compared once they were measured. ", element("a", { href: "/evaluations/new" }, "Start an evaluation"), "."),
+    element(
+      "p",
+      {},
+      "Agents can be compared once they were measured. ",
+      element("a", { href: "/evaluations/new" }, "Start an evaluation"),
+      ".",
+    ),
   );
 }
 

@@ -27,7 +27,12 @@ const dollars = (row) => (row.per_move.cost_usd === null ? null : Number(row.per
 
 /** What is compared: `text` of a row, its `value`, and whether more or less of it is better, if either is. */
 export const MEASURES = [
-  { title: "Rating", text: (row) => ratingText(row.rating), value: (row) => (row.rating && !row.rating.bound ? row.rating.elo : null), better: "more" },
+  {
+    title: "Rating",
+    text: (row) => ratingText(row.rating),
+    value: (row) => (row.rating && !row.rating.bound ? row.rating.elo : null),
+    better: "more",
+  },
   { title: "Games", text: (row) => count(row.games) },
   { title: "Won–drawn–lost", text: (row) => (row.games ? results(row) : null) },
   { title: "Score", text: (row) => percent(row.share, 1), note: "against whomever each one met" },
@@ -40,7 +45,8 @@ export const MEASURES = [
   },
   {
     title: "Positions solved",
-    text: ({ positions }) => (positions.answers ? `${positions.right} of ${positions.answers} (${percent(positions.right / positions.answers)})` : null),
+    text: ({ positions: { answers, right } }) =>
+      answers ? `${right} of ${answers} (${percent(right / answers)})` : null,
     value: ({ positions }) => (positions.answers ? positions.right / positions.answers : null),
     better: "more",
   },
@@ -48,9 +54,24 @@ export const MEASURES = [
     title: "Rating by positions",
     text: ({ positions }) => (positions.rating ? ratingText(positions.rating) : null),
   },
-  { title: "Calls / move", text: (row) => number(row.per_move.calls, 1), value: (row) => row.per_move.calls, better: "less" },
-  { title: "Tokens / move", text: (row) => number(row.per_move.tokens), value: (row) => row.per_move.tokens, better: "less" },
-  { title: "Cost / move", text: (row) => (row.per_move.calls === null ? null : money(row.per_move.cost_usd)), value: dollars, better: "less" },
+  {
+    title: "Calls / move",
+    text: (row) => number(row.per_move.calls, 1),
+    value: (row) => row.per_move.calls,
+    better: "less",
+  },
+  {
+    title: "Tokens / move",
+    text: (row) => number(row.per_move.tokens),
+    value: (row) => row.per_move.tokens,
+    better: "less",
+  },
+  {
+    title: "Cost / move",
+    text: (row) => (row.per_move.calls === null ? null : money(row.per_move.cost_usd)),
+    value: dollars,
+    better: "less",
+  },
   {
     title: "Latency of calls / move",
     text: (row) => (row.per_move.calls ? duration(row.per_move.latency_ms) : null),
@@ -82,6 +103,7 @@ export function strengthForMoney(names, rows) {
   const led = `${names[stronger]} is rated ${Math.round(more)} Elo higher`;
   if (cost === 0 && other === 0) return `${led}; neither costs anything.`;
   if (cost <= other) return `${led}, and costs no more: ${money(cost)} against ${money(other)} a move.`;
-  const times = other > 0 ? `${(cost / other).toPrecision(2)} times as much a move` : `${money(cost)} a move where the other costs nothing`;
+  const times =
+    other > 0 ? `${(cost / other).toPrecision(2)} times as much a move` : `${money(cost)} a move, the other nothing`;
   return `${led} and costs ${times}: ${money((100 * (cost - other)) / Math.max(more, 1))} a move more for each 100 Elo.`;
 }

@@ -6,8 +6,8 @@ import { table } from "./table.js";
 
 /** Return the estimate of a dry run: small tables, and notes. */
 export function estimateTable({ games, most_games: mostGames, likely, most, players, notes }, kind) {
-  const numeric = (title) => ({ title, isNumber: true });
-  const columns = [{ title: "Of it all", isHead: true }, numeric("Likely"), numeric("At most")];
+  const numeric = (...titles) => titles.map((title) => ({ title, isNumber: true }));
+  const columns = [{ title: "Of it all", isHead: true }, ...numeric("Likely", "At most")];
   const rows = [
     [kind === "positions" ? "Answers" : "Games", count(games), count(mostGames)],
     ["Model calls", count(likely.calls), count(most.calls)],
@@ -16,8 +16,14 @@ export function estimateTable({ games, most_games: mostGames, likely, most, play
     ["Cost", money(likely.cost_usd), money(most.cost_usd)],
   ];
   const paid = players.filter((each) => each.likely.calls);
-  const each = [{ title: "Player", isHead: true }, numeric("Games"), numeric("Calls, likely"), numeric("Cost, likely"), numeric("Cost, at most")];
-  const shares = paid.map((one) => [one.player, count(one.games), count(one.likely.calls), money(one.likely.cost_usd), money(one.most.cost_usd)]);
+  const each = [{ title: "Player", isHead: true }, ...numeric("Games", "Calls, likely", "Cost, likely", "Cost, at most")];
+  const shares = paid.map((one) => [
+    one.player,
+    count(one.games),
+    count(one.likely.calls),
+    money(one.likely.cost_usd),
+    money(one.most.cost_usd),
+  ]);
   return element(
     "section",
     { class: "panel stack", "aria-labelledby": "estimate-title" },

@@ -35,6 +35,7 @@ class EvaluationView extends View {
   }
 
   build(heading, { kind, plan, created_at: begun }) {
+    const isPositions = kind === "positions";
     this.status = element("span", { role: "status" });
     this.detail = element("p", { class: "quiet" });
     this.commands = new CommandsBar(this.id, {
@@ -56,7 +57,7 @@ class EvaluationView extends View {
         "div",
         { class: "row commands" },
         this.commands.element,
-        element("a", { class: "button", href: `/?evaluation=${this.id}` }, kind === "positions" ? "Its answers" : "Its games"),
+        element("a", { class: "button", href: `/?evaluation=${this.id}` }, isPositions ? "Its answers" : "Its games"),
         this.soFar,
       ),
       element("div", { class: "sections" }, this.progress.element, this.report.element),

@@ -22,7 +22,7 @@ class EvaluationsView extends View {
     this.followed = new Set();
     this.status = STATUSES.includes(this.place.query.status) ? this.place.query.status : "";
     this.problems = new ProblemNotice();
-    this.list = element("ul", { class: "plain-list stack" });
+    this.list = element("ul", { class: "plain-list stack", role: "list" });
     this.empty = element("div", { hidden: true });
     this.more = element("button", { type: "button", hidden: true, onclick: () => this.load() }, "Show more");
     fill(
@@ -56,7 +56,9 @@ class EvaluationsView extends View {
         },
       },
       element("option", { value: "" }, "All"),
-      STATUSES.map((each) => element("option", { value: each, selected: each === this.status }, capital(statusWords(each)))),
+      STATUSES.map((each) =>
+        element("option", { value: each, selected: each === this.status }, capital(statusWords(each))),
+      ),
     );
     return element("div", { class: "filter-line" }, element("label", { for: "status-filter" }, "Show"), select);
   }
@@ -157,7 +159,8 @@ class EvaluationsView extends View {
         element(
           "p",
           {},
-          "An evaluation lets agents play opponents of known strength, or each other, and tells how strong they are and how sure that is. ",
+          "An evaluation lets agents play opponents of known strength, or each other, and tells how strong they are ",
+          "and how sure that is. ",
           element("a", { href: "/evaluations/new" }, "Start one"),
           ".",
         ),

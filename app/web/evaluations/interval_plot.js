@@ -86,8 +86,9 @@ function namedAnchors(scale, width) {
   return scale.anchors.toSorted((a, b) => a.label.length - b.label.length).filter(({ elo: rating, label }) => {
     const middle = (parseFloat(scale.at(rating)) * width) / 100;
     const half = (label.length * LETTER) / 2 + 4;
-    const isFree = middle >= half && middle <= width - half && taken.every(([from, to]) => middle + half < from || middle - half > to);
-    if (isFree) taken.push([middle - half, middle + half]);
+    const [left, right] = [middle - half, middle + half];
+    const isFree = left >= 0 && right <= width && taken.every(([from, to]) => right < from || left > to);
+    if (isFree) taken.push([left, right]);
     return isFree;
   });
 }
@@ -109,7 +110,7 @@ export function intervalPlot(rows, { caption, anchors = [] }) {
         element("span", { class: "interval-text" }, ratingText(rating)),
       ),
     ),
-    element("div", { class: "interval-row", "aria-hidden": "true" }, element("span"), axis(scale, NARROW), element("span")),
+    element("div", { class: "interval-row" }, element("span"), axis(scale, NARROW), element("span")),
     caption && element("figcaption", { class: "quiet small" }, caption),
   );
 }
@@ -148,7 +149,8 @@ function cap(x, y) {
 }
 
 function arrow(x, y, way) {
-  return placed(x, y, svg("path", { class: "reach arrow", d: `M0 0h${26 * way}m${-6 * way} -5l${6 * way} 5l${-6 * way} 5` }));
+  const outline = `M0 0h${26 * way}m${-6 * way} -5l${6 * way} 5l${-6 * way} 5`;
+  return placed(x, y, svg("path", { class: "reach arrow", d: outline }));
 }
 
 function point() {

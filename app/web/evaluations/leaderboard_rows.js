@@ -9,7 +9,8 @@ export function keysOf(rows) {
 
 /** Return what people call a row: its label, with its identity where another row has the same label. */
 export function nameOf(row, rows) {
-  return rows.some((each) => each !== row && each.label === row.label) ? `${row.label} (${row.identity.slice(0, 6)})` : row.label;
+  const isShared = rows.some((each) => each !== row && each.label === row.label);
+  return isShared ? `${row.label} (${row.identity.slice(0, 6)})` : row.label;
 }
 
 const dollars = (text) => (text === null ? null : Number(text));

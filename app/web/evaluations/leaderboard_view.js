@@ -4,7 +4,7 @@ import { get } from "../core/api.js";
 import { element, fill } from "../core/element.js";
 import { go, noteQuery } from "../core/router.js";
 import { View } from "../core/view.js";
-import { count, duration, many, money, sentence } from "../core/wording.js";
+import { count, duration, many, moment, money, sentence } from "../core/wording.js";
 import { NARROW, Scale, axis, track } from "./interval_plot.js";
 import { keysOf, nameOf, sortedRows, VALUES } from "./leaderboard_rows.js";
 import { elo, number, properSigns, ratingText } from "./numerals.js";
@@ -110,12 +110,13 @@ class LeaderboardView extends View {
       ...["games", "accuracy", "cost", "tokens", "latency", "think"].map((key) => sortable(key)),
     ];
     const cells = sortedRows(rows, this.sorted.key, this.sorted.isDescending).map((row) => this.cells(row, scale));
-    const caption = "Agents with their ratings, results, quality and costs";
-    return element(
-      "div",
-      { class: "panel leaderboard" },
-      table(caption, columns, cells, { isCaptionHidden: true, asCards: true, sorted: this.sorted, onsort: (key) => this.sortBy(key) }),
-    );
+    const made = table("Agents with their ratings, results, quality and costs", columns, cells, {
+      isCaptionHidden: true,
+      asCards: true,
+      sorted: this.sorted,
+      onsort: (key) => this.sortBy(key),
+    });
+    return element("div", { class: "panel leaderboard" }, made);
   }
 
   cells(row, scale) {
@@ -129,7 +130,7 @@ class LeaderboardView extends View {
         onchange: (event) => this.choose(this.keys.get(row), event.target.checked),
       }),
       this.ranks.has(row) ? String(this.ranks.get(row)) : null,
-      element("span", { class: "agent-cell" }, element("span", {}, name), evaluationLinks(row)),
+      element("span", { class: "agent-cell" }, element("span", { class: "agent-name" }, name), evaluationLinks(row)),
       row.rating ? ratingText(row.rating) : element("span", { class: "quiet" }, "not rated"),
       row.rating
         ? [track(scale, row.rating, { label: name }), axis(scale, NARROW)]
@@ -148,9 +149,12 @@ class LeaderboardView extends View {
     const select = element(
       "select",
       { id: "sort-choice", onchange: () => this.sortBy(select.value) },
-      Object.entries(TITLES).map(([key, title]) => element("option", { value: key, selected: key === this.sorted.key }, title)),
+      Object.entries(TITLES).map(([key, title]) =>
+        element("option", { value: key, selected: key === this.sorted.key }, title),
+      ),
     );
-    return element("span", { class: "sort-choice filter-line" }, element("label", { for: "sort-choice" }, "Sort by"), select);
+    const label = element("label", { for: "sort-choice" }, "Sort by");
+    return element("span", { class: "sort-choice filter-line" }, label, select);
   }
 
   sortBy(key) {
@@ -182,7 +186,8 @@ class LeaderboardView extends View {
   tellChosen() {
     this.compare.disabled = this.chosen.size !== 2;
     const left = 2 - this.chosen.size;
-    this.hint.textContent = left > 0 ? `Tick ${many(left, "agent")}${left === 1 ? " more" : ""} to compare.` : left < 0 ? "Two can be compared at a time." : "";
+    const hints = { 2: "Tick 2 agents to compare.", 1: "Tick 1 agent more to compare.", 0: "" };
+    this.hint.textContent = hints[left] ?? "Two can be compared at a time.";
   }
 
   goCompare() {
@@ -192,7 +197,7 @@ class LeaderboardView extends View {
   }
 }
 
-/** The newest of the evaluations that an agent was measured in, with the others behind it. */
+/** The evaluations that an agent was measured in, the newest first. */
 function evaluationLinks({ evaluations }) {
   const newest = evaluations.toSorted().toReversed();
   const link = (id, text) => element("a", { href: `/evaluations/${id}` }, text);
@@ -201,8 +206,13 @@ function evaluationLinks({ evaluations }) {
     "details",
     { class: "small evaluation-links" },
     element("summary", {}, many(newest.length, "evaluation")),
-    element("ul", { class: "plain-list" }, newest.map((id, place) => element("li", {}, link(id, place ? `${place + 1}. newest` : "The newest")))),
+    element("ul", { class: "plain-list", role: "list" }, newest.map((id) => element("li", {}, link(id, begunAt(id))))),
   );
+}
+
+/** When an evaluation was begun: ids are made of the time. */
+function begunAt(id) {
+  return moment(parseInt(id.replace("-", "").slice(0, 12), 16));
 }
 
 function unratedWords({ games, positions }) {
@@ -213,7 +223,8 @@ function unratedWords({ games, positions }) {
 }
 
 function legend({ anchors, rows }) {
-  const told = anchors.map(({ label, elo: rating, se }) => `${label} ${elo(rating)}${se ? `\u00a0±\u00a0${Math.round(1.96 * se)}` : ""}`);
+  const margin = (se) => (se ? `\u00a0±\u00a0${Math.round(1.96 * se)}` : "");
+  const told = anchors.map(({ label, elo: rating, se }) => `${label} ${elo(rating)}${margin(se)}`);
   const isOpen = rows.some((row) => row.rating?.bound);
   return element(
     "p",
@@ -232,7 +243,8 @@ function emptyState() {
     element(
       "p",
       {},
-      "An agent gets a rating by playing anchors, opponents of known strength, in an evaluation. A ladder does it with the fewest games. ",
+      "An agent gets a rating by playing anchors, opponents of known strength, in an evaluation. A ladder does it ",
+      "with the fewest games. ",
       element("a", { href: "/evaluations/new?kind=ladder" }, "Start a ladder"),
       ".",
     ),

@@ -24,7 +24,8 @@ export class ReportPanel {
     this.signal = signal;
     this.problems = new ProblemNotice();
     this.content = element("div", { class: "report-content", "aria-busy": "false" });
-    this.element = element("section", { class: "report", hidden: true, "aria-labelledby": "report-title" }, this.problems.element, this.content);
+    const attributes = { class: "report", hidden: true, "aria-labelledby": "report-title" };
+    this.element = element("section", attributes, this.problems.element, this.content);
   }
 
   /** Fetch the report, and show it. */
@@ -32,14 +33,14 @@ export class ReportPanel {
     this.element.hidden = false;
     this.content.setAttribute("aria-busy", "true");
     if (!this.content.children.length) {
-      fill(this.content, element("h2", { id: "report-title" }, "Report"), element("p", { class: "quiet" }, "It is being made …"));
+      const words = element("p", { class: "quiet" }, "It is being made …");
+      fill(this.content, element("h2", { id: "report-title" }, "Report"), words);
     }
-    const drawn = new AbortController();
-    const signal = AbortSignal.any([this.signal, drawn.signal]);
+    this.older?.abort(); // what comes of it is not wanted any more
+    this.older = new AbortController();
+    const signal = AbortSignal.any([this.signal, this.older.signal]);
     try {
       const report = await get(`/api/evaluations/${this.id}/report.json`, { signal });
-      this.drawn?.abort(); // the plots of an older report
-      this.drawn = drawn;
       const plots = new PlotPictures(this.id, signal);
       fill(this.content, this.head(report), notes(report), sections(report, plots), sources(report));
       this.problems.clear();
@@ -52,7 +53,8 @@ export class ReportPanel {
   }
 
   head(report) {
-    const counted = report.kind === "positions" ? many(report.counts.answers, "answer") : many(report.counts.games, "scored game");
+    const { answers, games } = report.counts;
+    const counted = report.kind === "positions" ? many(answers, "answer") : many(games, "scored game");
     const ended = report.ended_at ? `ended ${moment(report.ended_at)}` : `as of ${moment(new Date().toISOString())}`;
     return element(
       "div",
@@ -124,7 +126,12 @@ function section(title, content, plots = null) {
 
 function sources({ plan, manifest }) {
   const expander = (title, data) =>
-    element("details", {}, element("summary", {}, title), element("pre", { class: "source", tabindex: 0 }, JSON.stringify(data, null, 2)));
+    element(
+      "details",
+      {},
+      element("summary", {}, title),
+      element("pre", { class: "source", tabindex: 0 }, JSON.stringify(data, null, 2)),
+    );
   return element(
     "section",
     { class: "panel stack" },

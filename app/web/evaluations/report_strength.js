@@ -3,8 +3,8 @@
 import { element } from "../core/element.js";
 import { capital } from "../core/wording.js";
 import { NARROW, Scale, axis, track } from "./interval_plot.js";
-import { NOTHING, elo, intervalText, isNarrowed, likelihood, number, percent, points, properSigns } from "./numerals.js";
-import { ratingText, shareInterval } from "./numerals.js";
+import { NOTHING, elo, intervalText, isNarrowed, likelihood, number, percent, points } from "./numerals.js";
+import { properSigns, ratingText, results, shareInterval } from "./numerals.js";
 import { resultsBar } from "./results_bar.js";
 import { sprtBar } from "./sprt_bar.js";
 import { table } from "./table.js";
@@ -112,7 +112,7 @@ export function crosstable({ crosstable: found }) {
     `${place + 1}. ${row.player}`,
     points(row.points),
     number(row.games),
-    ...row.cells.map((cell, other) => (cell ? `${cell.wins}–${cell.draws}–${cell.losses}` : other === place ? "×" : null)),
+    ...row.cells.map((cell, other) => (cell ? results(cell) : other === place ? "×" : null)),
   ]);
   return [table("Everybody against everybody: won–drawn–lost, the strongest first", columns, rows)];
 }
@@ -120,7 +120,13 @@ export function crosstable({ crosstable: found }) {
 /** Return won, drawn and lost games by opponent, by colour and by how they ended. */
 export function scores(report) {
   const of = (rowsOf) => report.agents.flatMap((agent) => rowsOf(agent).map((cells) => [agent.label, ...cells]));
-  const scored = (row) => [resultsBar(row), points(row.points), number(row.expected, 1), percent(row.share), shareInterval(row)];
+  const scored = (row) => [
+    resultsBar(row),
+    points(row.points),
+    number(row.expected, 1),
+    percent(row.share),
+    shareInterval(row),
+  ];
   const tail = [RESULTS, ...numeric("Points", "Expected", "Score", "95 % interval")];
   const byOpponent = of((agent) => agent.by_opponent.map((row) => [row.opponent, opponentRating(row), ...scored(row)]));
   const byColor = of((agent) =>

@@ -7,6 +7,7 @@ const HEIGHT = 44;
 
 /** Return a bar from H0's bound to H1's, with a mark at the log-likelihood ratio. */
 export function sprtBar({ llr, lower_bound: lower, upper_bound: upper, decision }, bounds = null) {
+  const label = words({ llr, lower, upper, decision });
   const low = Math.min(lower, llr);
   const high = Math.max(upper, llr);
   const room = 0.04 * (high - low);
@@ -18,7 +19,7 @@ export function sprtBar({ llr, lower_bound: lower, upper_bound: upper, decision 
     { class: "sprt" },
     svg(
       "svg",
-      { class: "sprt-bar", width: "100%", height: HEIGHT, role: "img", "aria-label": words({ llr, lower, upper, decision }) },
+      { class: "sprt-bar", width: "100%", height: HEIGHT, role: "img", "aria-label": label },
       svg("line", { class: "band", x1: at(lower), x2: at(upper), y1: 15, y2: 15 }),
       svg("line", { class: "way", x1: at(0), x2: at(llr), y1: 15, y2: 15 }),
       line("bound", lower),
@@ -41,5 +42,6 @@ function said({ llr, decision }, bounds) {
 
 function words({ llr, lower, upper, decision }) {
   const verdict = decision ? `${decision} is accepted` : "not decided";
-  return `Sequential test: ${number(llr, 2)} between ${number(lower, 2)} for H0 and ${number(upper, 2)} for H1; ${verdict}`;
+  const bounds = `between ${number(lower, 2)} for H0 and ${number(upper, 2)} for H1`;
+  return `Sequential test: ${number(llr, 2)} ${bounds}; ${verdict}`;
 }

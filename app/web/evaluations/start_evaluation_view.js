@@ -74,7 +74,11 @@ class StartEvaluationView extends View {
         "div",
         { class: "field" },
         element("label", { for: "plan-text" }, "Plan"),
-        element("p", { class: "hint", id: "plan-text-hint" }, "What the form comes to. Change it, and it is used in the form's place: it can say more than the form."),
+        element(
+          "p",
+          { class: "hint", id: "plan-text-hint" },
+          "What the form comes to. Change it, and it is used in the form's place: it can say more than the form.",
+        ),
         this.text,
         this.back,
       ),
@@ -96,7 +100,8 @@ class StartEvaluationView extends View {
     this.agents.fit(kind);
     const variant = this.fields.at("variant").input.value;
     if (variant !== this.agents.variant) this.agents.offer(variant);
-    if (!this.isOwn) this.text.value = JSON.stringify({ kind, ...this.fields.value(), agents: this.agents.value() }, null, 2);
+    if (this.isOwn) return;
+    this.text.value = JSON.stringify({ kind, ...this.fields.value(), agents: this.agents.value() }, null, 2);
   }
 
   submit(event) {
@@ -160,7 +165,8 @@ class StartEvaluationView extends View {
     if (!players.length) return;
     const reasons = [...new Set(players.map((each) => each.unavailable))];
     this.unavailable.hidden = false;
-    this.unavailable.textContent = `Not set up: ${players.map((each) => each.name).join(", ")}. ${reasons.map(sentence).join(" ")}`;
+    const names = players.map((each) => each.name).join(", ");
+    this.unavailable.textContent = `Not set up: ${names}. ${reasons.map(sentence).join(" ")}`;
   }
 }
 
@@ -173,7 +179,15 @@ function kindChoice(chosen, changed) {
       element(
         "div",
         { class: "kind" },
-        element("input", { type: "radio", name: "kind", id: `kind-${kind}`, value: kind, checked: kind === chosen, onchange: changed, "aria-describedby": `kind-${kind}-words` }),
+        element("input", {
+          type: "radio",
+          name: "kind",
+          id: `kind-${kind}`,
+          value: kind,
+          checked: kind === chosen,
+          onchange: changed,
+          "aria-describedby": `kind-${kind}-words`,
+        }),
         element("label", { for: `kind-${kind}` }, title),
         element("p", { class: "hint quiet small", id: `kind-${kind}-words` }, explanation),
       ),

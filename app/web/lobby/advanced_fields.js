@@ -9,8 +9,14 @@ const THEN = [
   ["candidate", "its best legal candidate is played"],
   ["random", "a random move is played"],
 ];
-const DEFAULTS = { "illegal_moves.retries": "3", "adjudication.resign.centipawns": "900", "adjudication.resign.moves": "4",
-  "adjudication.draw.centipawns": "10", "adjudication.draw.moves": "8", "adjudication.draw.after_move": "40" };
+const DEFAULTS = {
+  "illegal_moves.retries": "3",
+  "adjudication.resign.centipawns": "900",
+  "adjudication.resign.moves": "4",
+  "adjudication.draw.centipawns": "10",
+  "adjudication.draw.moves": "8",
+  "adjudication.draw.after_move": "40",
+};
 
 /** The part of the form that is closed to begin with. */
 export class AdvancedFields {
@@ -19,7 +25,9 @@ export class AdvancedFields {
     this.analysis = tick("analysis", "Let Stockfish analyse each ply", { isChecked: canAnalyse, hint: " " });
     this.hasStockfish = canAnalyse;
     const tags = element("input", { autocomplete: "off", placeholder: "smoke, friday" });
-    const max = (name, label, hint, most) => field(name, label, numberInput(name === "seed" ? 0 : 1, most, { placeholder: "any" }), hint);
+    const any = (least, most) => numberInput(least, most, { placeholder: "any" });
+    const fenHint = "Where the game starts, instead of an opening. The board beside shows it.";
+    const seedHint = "Makes dice repeatable. In Chess960 it draws the start.";
     this.root = element(
       "details",
       { class: "panel form-part" },
@@ -27,13 +35,13 @@ export class AdvancedFields {
       element(
         "div",
         { class: "stack details-content" },
-        field("initial_fen", "Initial position (FEN)", this.fen, "Where the game starts, instead of an opening. The board beside shows it."),
+        field("initial_fen", "Initial position (FEN)", this.fen, fenHint),
         this.analysis,
         element(
           "div",
           { class: "field-row" },
-          max("max_plies", "Most plies", "After so many it is a draw; opening and all.", 2000),
-          max("seed", "Seed", "Makes dice repeatable. In Chess960 it draws the start.", Number.MAX_SAFE_INTEGER),
+          field("max_plies", "Most plies", any(1, 2000), "After so many it is a draw; opening and all."),
+          field("seed", "Seed", any(0, Number.MAX_SAFE_INTEGER), seedHint),
         ),
         this.#budget(),
         this.#illegalMoves(),
@@ -43,7 +51,7 @@ export class AdvancedFields {
     );
   }
 
-  /** Say what analysis does in a variant, and open what is not as it was. */
+  /** Say what analysis does in a variant, and ask for scores where a referee goes by them. */
   renew(values) {
     const box = this.analysis.querySelector("input");
     const canAnalyse = this.canAnalyse(values.variant);
@@ -81,12 +89,13 @@ export class AdvancedFields {
   }
 
   #illegalMoves() {
+    const retries = defaulted("illegal_moves.retries", 0, 20);
     return group(
       "illegal_moves", "Illegal moves", "When a player that is no human proposes a move that is not legal.",
       element(
         "div",
         { class: "field-row" },
-        field("illegal_moves.retries", "It may try again", withDefault("illegal_moves.retries", 0, 20), "How often, each turn."),
+        field("illegal_moves.retries", "It may try again", retries, "How often, each turn."),
         field("illegal_moves.feedback", "It is told", selection(FEEDBACK)),
         field("illegal_moves.then", "After the last attempt", selection(THEN)),
       ),
@@ -94,7 +103,7 @@ export class AdvancedFields {
   }
 
   #adjudication() {
-    const number = (name, label, least, most) => field(name, label, withDefault(name, least, most));
+    const number = (name, label, least, most) => field(name, label, defaulted(name, least, most));
     this.scores = {
       resign: element("div", { class: "field-row", hidden: true },
         number("adjudication.resign.centipawns", "Centipawns behind", 1, 100_000),
@@ -112,7 +121,7 @@ export class AdvancedFields {
   }
 }
 
-function withDefault(name, least, most) {
+function defaulted(name, least, most) {
   const input = numberInput(least, most);
   input.defaultValue = DEFAULTS[name];
   return input;

@@ -8,6 +8,8 @@ import { MatchCard, colorMark, labels, pairing, points, resultOf } from "./match
 export class FinishedCard extends MatchCard {
   constructor(match) {
     super(match, "finished");
+    const aborted = match.status === "aborted" && element("span", { class: "chip warn" }, "aborted");
+    const detail = sentence(match.detail);
     this.when = element("time", { datetime: match.ended_at ?? "", title: moment(match.ended_at) });
     fill(this.notes, this.when, ` · ${many(match.ply_count, "ply", "plies")}`, labels(match));
     fill(
@@ -19,11 +21,11 @@ export class FinishedCard extends MatchCard {
         { class: "card-text" },
         this.#seat(match, "white"),
         this.#seat(match, "black"),
-        element("p", { class: "card-detail" }, match.status === "aborted" && element("span", { class: "chip warn" }, "aborted"), " ", sentence(match.detail)),
+        element("p", { class: "card-detail" }, aborted, " ", detail),
         this.notes,
       ),
     );
-    this.link.setAttribute("aria-label", `${pairing(match)}: ${resultOf(match)}. ${sentence(match.detail)}`);
+    this.link.setAttribute("aria-label", `${pairing(match)}: ${resultOf(match)}. ${detail}`);
     this.show(match);
     this.tick();
   }

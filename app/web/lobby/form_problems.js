@@ -61,7 +61,9 @@ export class FormProblems {
 
   #clearAt(place) {
     if (!place) return;
-    wrongIn(place).hidden = true;
+    const wrong = wrongIn(place);
+    wrong.hidden = true;
+    wrong.textContent = ""; // what is hidden would still describe the control
     for (const control of place.querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
   }
 }
@@ -81,6 +83,8 @@ function controlIn(place) {
 }
 
 function focusOn(control) {
-  for (let parent = control; parent; parent = parent.parentElement) if (parent.localName === "details") parent.open = true;
+  for (let parent = control; parent; parent = parent.parentElement) {
+    if (parent.localName === "details") parent.open = true;
+  }
   control.focus();
 }

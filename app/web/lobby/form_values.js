@@ -19,6 +19,10 @@ export function setValues(form, values) {
     if (value === undefined) continue;
     if (control.type === "checkbox") control.checked = value === true;
     else if (control.type === "radio") control.checked = control.value === value;
-    else if (control.localName !== "select" || [...control.options].some((each) => each.value === value)) control.value = value;
+    else if (control.localName !== "select" || offers(control, value)) control.value = value;
   }
+}
+
+function offers(select, value) {
+  return [...select.options].some((option) => option.value === value);
 }

@@ -1,6 +1,6 @@
 // What is played, and how: variant, time control and opening.
 
-import { element, fill, say } from "../core/element.js";
+import { element, say } from "../core/element.js";
 import { variantName } from "../core/wording.js";
 import { choices, field, group } from "./form_field.js";
 import { findOpening } from "./match_request.js";
@@ -21,18 +21,25 @@ const TIME_CONTROLS = [
   ["10s", "10 s a move"],
   ["own", "Your own"],
 ];
-const TIME_HINT = "Minutes for each side, and seconds that each move adds. Whoever runs out of time loses. Without a time control everybody may think as long as they like.";
-const OWN_TIME_HINT = "In seconds: 300+3 adds 3 s a move; 40/5400+30:1800 is 90 min for 40 moves, then 30 min, with 30 s a move; 10s is for each move; 300d3 delays the clock, 300b3 gives back what a move took.";
+const TIME_HINT =
+  "Minutes for each side, and seconds that each move adds. Whoever runs out of time loses. " +
+  "Without a time control everybody may think as long as they like.";
+const OWN_TIME_HINT =
+  "In seconds: 300+3 adds 3 s a move; 40/5400+30:1800 is 90 min for 40 moves with 30 s a move, then 30 min; " +
+  "10s is for each move; 300d3 delays the clock, 300b3 gives back what a move took.";
+const OWN_MOVES_HINT = "From the start of the game, in any notation, with spaces between.";
+const UNKNOWN = "Choose one by its name, or type an ECO code such as C65.";
 
 /** The part of the form about the game. */
 export class GameFields {
   constructor(openings) {
     this.openings = openings;
+    const variants = VARIANTS.map(([name, about]) => [name, variantName(name), about]);
     this.root = element(
       "section",
       { class: "panel stack form-part", "aria-labelledby": "game-title" },
       element("h2", { id: "game-title" }, "Game"),
-      group("variant", "Variant", null, choices("variant", VARIANTS.map(([name, about]) => [name, variantName(name), about]))),
+      group("variant", "Variant", null, choices("variant", variants)),
       this.#timeControl(),
       this.#opening(),
     );
@@ -48,12 +55,12 @@ export class GameFields {
     this.known.hidden = values.opening !== "known";
     this.own.hidden = values.opening !== "own";
     const found = findOpening(this.openings, values.opening_known);
-    say(this.line, found ? `${found.eco}: ${found.moves}` : "Choose one by its name, or type an ECO code such as C65.");
+    say(this.line, found ? `${found.eco}: ${found.moves}` : UNKNOWN);
   }
 
   #timeControl() {
     const own = element("input", { maxlength: 100, autocomplete: "off", spellcheck: "false", placeholder: "300+3" });
-    this.ownTime = part("time_control_own", "Your own time control", own, OWN_TIME_HINT);
+    this.ownTime = part("time_control", "own", "Your own time control", own, OWN_TIME_HINT);
     return group("time_control", "Time control", TIME_HINT, choices("time_control", TIME_CONTROLS), this.ownTime);
   }
 
@@ -64,10 +71,12 @@ export class GameFields {
       this.openings.map(({ name, eco, moves }) => element("option", { value: name }, `${eco}  ${moves}`)),
     );
     const known = element("input", { list: "known-openings", autocomplete: "off", placeholder: "Ruy Lopez: Closed" });
-    const own = element("input", { maxlength: 1000, autocomplete: "off", spellcheck: "false", placeholder: "e4 e5 Nf3" });
-    this.known = part("opening_known", "Known opening", known, " ");
+    const own = element("input", {
+      maxlength: 1000, autocomplete: "off", spellcheck: "false", placeholder: "e4 e5 Nf3",
+    });
+    this.known = part("opening", "known", "Known opening", known, " ");
     this.line = this.known.querySelector(".hint");
-    this.own = part("opening_own", "Your own moves", own, "From the start of the game, in any notation, with spaces between.");
+    this.own = part("opening", "own", "Your own moves", own, OWN_MOVES_HINT);
     return group(
       "opening", "Opening", "Moves that are played before anybody decides.",
       choices("opening", [["", "None"], ["known", "A known one"], ["own", "Your own moves"]]),
@@ -76,11 +85,11 @@ export class GameFields {
   }
 }
 
-/** Return a field that is part of another one: what is wrong with it is said there. */
-function part(name, label, control, hint) {
-  const made = field(name, label, control, hint);
+/** Return one of several controls that fill a field: what is wrong with it is said at the field. */
+function part(whole, kind, label, control, hint) {
+  const made = field(`${whole}_${kind}`, label, control, hint);
   delete made.dataset.field;
-  fill(made, ...[...made.children].filter((child) => !child.classList.contains("wrong")));
-  control.setAttribute("aria-describedby", `match-${name}-hint match-${name.split("_own")[0].split("_known")[0]}-wrong`);
+  made.querySelector(".wrong").remove();
+  control.setAttribute("aria-describedby", `match-${whole}_${kind}-hint match-${whole}-wrong`);
   return made;
 }

@@ -52,8 +52,9 @@ export class MatchCard {
       fill(this.place, this.#board);
     }
     const shown = this.#board.shown;
-    const isSame = shown && shown.fen === fen && shown.lastMove === (lastMove?.uci ?? null) && shown.isCheck === check;
-    if (!isSame) this.#board.show({ fen, variant, lastMove: lastMove?.uci ?? null, isCheck: check }, { isStill: isNew });
+    const uci = lastMove?.uci ?? null;
+    const isSame = shown && shown.fen === fen && shown.lastMove === uci && shown.isCheck === check;
+    if (!isSame) this.#board.show({ fen, variant, lastMove: uci, isCheck: check }, { isStill: isNew });
   }
 }
 

@@ -18,7 +18,8 @@ export function limitsOf(kind) {
 export function findOpening(openings, text) {
   const wanted = text.trim().toLowerCase();
   return (
-    openings.find(({ name }) => name.toLowerCase() === wanted) ?? openings.find(({ eco }) => eco.toLowerCase() === wanted)
+    openings.find(({ name }) => name.toLowerCase() === wanted) ??
+    openings.find(({ eco }) => eco.toLowerCase() === wanted)
   );
 }
 
@@ -27,7 +28,6 @@ export function requestOf(values, { players, openings, canAnalyse }) {
   const mistakes = [];
   const blame = (field, message) => mistakes.push({ field, message });
   const whole = (name, least, most) => numberAt(values, name, least, most, true, blame);
-  const given = (entries) => Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined && value !== ""));
 
   const seat = (color) => {
     const player = players.find(({ name }) => name === values[color]);
@@ -73,6 +73,11 @@ export function requestOf(values, { players, openings, canAnalyse }) {
   if (values.analysis && canAnalyse) body.analysis = true;
   body.tags = tagsOf(values.tags, blame);
   return { body, mistakes };
+}
+
+/** Return an object of those entries that have a value. */
+function given(entries) {
+  return Object.fromEntries(entries.filter(([, value]) => value != null && value !== ""));
 }
 
 const LARGEST = { depth: 100, nodes: 1e9, time_ms: 600_000 };

@@ -15,6 +15,7 @@ const GROUPS = [
 const OTHERS = "Others";
 /** Who takes a seat of somebody who does not play a variant. */
 const STAND_INS = { "kings-cooking": "solver", standard: "stockfish:4", chess960: "stockfish:4" };
+const LIMITS = "How far it thinks for each move, instead of its own limit; the first that is reached counts.";
 const HUMAN = "Moves on the page of the match, in this browser: you, or both of you at one screen.";
 
 /** The seat of a colour. */
@@ -26,10 +27,12 @@ export class PlayerField {
     this.select.addEventListener("change", () => this.#tell());
     this.limits = this.#limits();
     this.standIn = element("p", { class: "hint", role: "status" });
+    const mark = element("span", { class: `color-mark ${color}`, "aria-hidden": "true" });
+    const label = element("span", { class: "seat-label" }, mark, capital(color));
     this.root = element(
       "div",
       { class: "stack seat-field" },
-      field(color, element("span", { class: "seat-label" }, element("span", { class: `color-mark ${color}`, "aria-hidden": "true" }), capital(color)), this.select, " "),
+      field(color, label, this.select, " "),
       this.standIn,
       this.details,
     );
@@ -72,7 +75,8 @@ export class PlayerField {
 
   #options() {
     const known = GROUPS.flatMap(([, kinds]) => kinds);
-    const groups = [...GROUPS.map(([label, kinds]) => [label, (kind) => kinds.includes(kind)]), [OTHERS, (kind) => !known.includes(kind)]];
+    const groups = GROUPS.map(([label, kinds]) => [label, (kind) => kinds.includes(kind)]);
+    groups.push([OTHERS, (kind) => !known.includes(kind)]);
     return groups.map(([label, takes]) => {
       const members = this.players.filter(({ kind }) => takes(kind));
       return members.length > 0 && element(
@@ -83,17 +87,23 @@ export class PlayerField {
 
   #limits() {
     const { color } = this;
-    const limit = (name, label, most, hint) => field(`${color}.${name}`, label, numberInput(1, most, { placeholder: "its own" }), hint);
+    const limit = (name, label, most, hint) =>
+      field(`${color}.${name}`, label, numberInput(1, most, { placeholder: "its own" }), hint);
     const fields = {
       nodes: limit("nodes", "Nodes", 1e9, "Positions that it looks at; 10 000 takes an instant."),
       depth: limit("depth", "Depth", 100, "Plies that it looks ahead."),
       time_ms: limit("time_ms", "Time in ms", 600_000, "Thinking time, whatever the clocks say."),
     };
-    const title = field(`${color}.title`, "Called", element("input", { maxlength: 200, autocomplete: "off" }), "What people call this player, on the page and in the PGN.");
-    this.note = element("p", { class: "hint" }, "Limits hold for each move, the first that is reached; UCI engines and the classical team take them.");
+    const called = element("input", { maxlength: 200, autocomplete: "off" });
+    const title = field(`${color}.title`, "Called", called, "What people call this player, on the page and in the PGN.");
+    this.note = element("p", { class: "hint" }, LIMITS);
     this.details = element(
       "details", {}, element("summary", {}, "Name and limits"),
-      element("div", { class: "stack details-content" }, title, this.note, element("div", { class: "field-row" }, Object.values(fields))),
+      element(
+        "div",
+        { class: "stack details-content" },
+        title, this.note, element("div", { class: "field-row" }, Object.values(fields)),
+      ),
     );
     return fields;
   }

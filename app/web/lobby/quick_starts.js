@@ -21,9 +21,11 @@ export function quickStarts(players, start) {
 }
 
 function playStockfish(levels, start) {
-  const slider = element("input", { type: "range", id: "quick-level", min: 1, max: levels.length, value: Math.min(3, levels.length) });
+  const first = Math.min(3, levels.length);
+  const slider = element("input", { type: "range", id: "quick-level", min: 1, max: levels.length, value: first });
   const told = element("output", { for: "quick-level", class: "small" });
-  const color = element("select", { id: "quick-color" }, ["White", "Black"].map((name) => element("option", { value: name.toLowerCase() }, name)));
+  const colors = [["white", "White"], ["black", "Black"]].map(([value, name]) => element("option", { value }, name));
+  const color = element("select", { id: "quick-color" }, colors);
   const chosen = () => levels[Number(slider.value) - 1];
   const tell = () => {
     const { rating } = chosen();
@@ -38,40 +40,53 @@ function playStockfish(levels, start) {
   };
   return card(
     "Kq", "Play Stockfish", "You against a level of your choice, without a clock.",
-    element("div", { class: "field" }, element("div", { class: "spread" }, element("label", { for: "quick-level" }, "Level"), told), slider),
-    element("div", { class: "row quick-last" },
+    element(
+      "div",
+      { class: "field" },
+      element("div", { class: "spread" }, element("label", { for: "quick-level" }, "Level"), told),
+      slider,
+    ),
+    last(
       element("div", { class: "row quick-color" }, element("label", { for: "quick-color" }, "You are"), color),
-      button("Play", "Play Stockfish", () => start(body()))),
+      button("Play", "Play Stockfish", () => start(body())),
+    ),
   );
 }
 
 function watchClassical(levels, start) {
   const opponent = levels[Math.min(4, levels.length) - 1];
+  const body = { white: "classical", black: opponent.name, analysis: true };
   return card(
-    "Nb", "Watch classical against Stockfish", `Our classical team, which needs no model, plays ${opponent.title}; Stockfish judges every ply.`,
-    element("div", { class: "row quick-last" },
-      button("Watch", "Watch classical against Stockfish", () => start({ white: "classical", black: opponent.name, analysis: true }))),
+    "Nb", "Watch classical against Stockfish",
+    `Our classical team, which needs no model, plays ${opponent.title}; Stockfish judges every ply.`,
+    last(button("Watch", "Watch classical against Stockfish", () => start(body))),
   );
 }
 
 function playSolver(start) {
+  const body = { white: "human", black: "solver", variant: "kings-cooking" };
   return card(
-    "RNb", "King's Cooking against the solver", "Nine squares, six pieces, and an opponent that never errs. You have White.",
-    element("div", { class: "row quick-last" },
-      button("Play", "Play King's Cooking against the solver", () => start({ white: "human", black: "solver", variant: "kings-cooking" }))),
+    "RNb", "King's Cooking against the solver",
+    "Nine squares, six pieces, and an opponent that never errs. You have White.",
+    last(button("Play", "Play King's Cooking against the solver", () => start(body))),
   );
 }
 
 /** Return a card with some pieces, for looks, a title, a sentence, and what can be done. */
 function card(pieces, title, about, ...content) {
+  const icons = [...pieces].map((letter) => pieceIcon(letter, { isHidden: true }));
   return element(
     "div",
     { class: "panel quick-start" },
-    element("div", { class: "quick-pieces", "aria-hidden": "true" }, [...pieces].map((letter) => pieceIcon(letter, { isHidden: true }))),
+    element("div", { class: "quick-pieces", "aria-hidden": "true" }, icons),
     element("h3", {}, title),
     element("p", { class: "small" }, about),
     content,
   );
+}
+
+function last(...content) {
+  return element("div", { class: "row quick-last" }, content);
 }
 
 function button(text, label, action) {

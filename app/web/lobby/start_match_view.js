@@ -65,12 +65,13 @@ class StartMatchView extends View {
     this.form.addEventListener("input", () => this.renew());
     const quick = quickStarts(this.players, (body) => this.start(body, this.quickNotice));
     fill(this, element("h1", {}, "New match"), quick, this.quickNotice, this.form);
-    this.defaults = { ...valuesOf(this.form), white: this.firstOf("human"), black: this.firstOf("stockfish:3", "classical", "random") };
+    const [white, black] = [this.firstOf("human"), this.firstOf("stockfish:3", "classical", "random")];
+    this.defaults = { ...valuesOf(this.form), white, black };
   }
 
   playersPart() {
-    const swap = element("button", { type: "button", class: "swap", onclick: () => this.swap() }, element("span", { "aria-hidden": "true" }, "⇄"), "Swap");
-    swap.setAttribute("aria-label", "Swap colours");
+    const attributes = { type: "button", "aria-label": "Swap colours", onclick: () => this.swap() };
+    const swap = element("button", attributes, element("span", { "aria-hidden": "true" }, "⇄"), "Swap");
     return element(
       "section",
       { class: "panel stack form-part", "aria-labelledby": "players-title" },
@@ -123,11 +124,16 @@ class StartMatchView extends View {
     const asked = this.asked(this.place.query);
     const isAsked = Object.keys(asked).length > 0;
     this.fillIn({ ...this.defaults, ...(isAsked ? asked : kept.get(NAME)) });
+    for (const color of ["white", "black"]) {
+      const name = asked[color];
+      const isKnown = !name || this.players.some((player) => player.name === name);
+      if (!isKnown) this.problems.say(color, `there is no player ${name} here`);
+    }
   }
 
   asked(query) {
     const values = {};
-    for (const name of ["white", "black", "variant", "initial_fen", "tags"]) if (query[name]) values[name] = query[name];
+    for (const name of ["white", "black", "variant", "initial_fen"]) if (query[name]) values[name] = query[name];
     const { time_control: time, opening } = query;
     if (time) {
       const isPreset = [...this.form.elements.time_control].some((radio) => radio.value === time && time !== "own");
@@ -135,7 +141,8 @@ class StartMatchView extends View {
     }
     if (opening) {
       const known = findOpening(this.openings, opening);
-      Object.assign(values, known ? { opening: "known", opening_known: known.name } : { opening: "own", opening_own: opening });
+      const own = { opening: "own", opening_own: opening };
+      Object.assign(values, known ? { opening: "known", opening_known: known.name } : own);
     }
     return values;
   }
@@ -168,11 +175,11 @@ class StartMatchView extends View {
   }
 
   swap() {
-    const values = valuesOf(this.form);
+    const others = { white: "black", black: "white" };
     const swapped = {};
-    for (const [name, value] of Object.entries(values)) {
+    for (const [name, value] of Object.entries(valuesOf(this.form))) {
       const [color, ...rest] = name.split(".");
-      if (color === "white" || color === "black") swapped[[color === "white" ? "black" : "white", ...rest].join(".")] = value;
+      if (color in others) swapped[[others[color], ...rest].join(".")] = value;
     }
     setValues(this.form, swapped);
     for (const seat of Object.values(this.seatFields)) seat.renew();
@@ -203,8 +210,8 @@ class StartMatchView extends View {
       const headers = { "Idempotency-Key": this.keyFor(body) };
       const match = await post("/api/matches", body, { headers, signal: this.leaving });
       this.attempt = null;
-      const tokens = Object.entries(match.seats).filter(([, seat]) => seat?.token).map(([color, { token }]) => [color, token]);
-      if (tokens.length) seats.add(match.id, Object.fromEntries(tokens));
+      const given = Object.entries(match.seats).filter(([, seat]) => seat?.token);
+      if (given.length) seats.add(match.id, Object.fromEntries(given.map(([color, { token }]) => [color, token])));
       go(`/matches/${match.id}`);
       return true;
     } catch (problem) {

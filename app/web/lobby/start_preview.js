@@ -49,9 +49,10 @@ export class StartPreview {
       const last = answer.plies?.at(-1);
       const isCheck = answer.check ?? /[+#]$/.test(last.san);
       this.board.show({ fen: answer.fen, variant, lastMove: last?.uci ?? null, isCheck }, { isStill: true });
-      say(this.caption, this.#words(answer, variant, fen, name));
+      say(this.caption, this.#words(answer, { variant, fen, moves, name }));
       for (const field of ["initial_fen", "opening"]) this.#clear(field);
-      if (answer.outcome) this.#blame(fen ? "initial_fen" : "opening", `the game is over there: ${answer.outcome.sentence}`);
+      const over = answer.outcome?.detail;
+      if (over) this.#blame(fen ? "initial_fen" : "opening", `the game is over there: ${over}`);
     } catch (problem) {
       if (problem.name === "AbortError") return;
       const isMove = problem.field?.startsWith("moves");
@@ -60,8 +61,9 @@ export class StartPreview {
     }
   }
 
-  #words(answer, variant, fen, name) {
-    if (variant === "chess960" && !fen && !name) return "The start is drawn by lot when the match begins; this is one of 960.";
+  #words(answer, { variant, fen, moves, name }) {
+    const isDrawn = variant === "chess960" && !fen && !moves.length;
+    if (isDrawn) return "The start is drawn by lot when the match begins; this is one of 960.";
     return [name, `${capital(answer.turn)} to move`].filter(Boolean).join(" · ");
   }
 }

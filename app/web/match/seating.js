@@ -113,7 +113,8 @@ export class Seating {
     } else if (to !== null) {
       const move = from + to;
       const checked = await this.#checked(move);
-      if (checked && !checked.legal) this.#explain(checked, `${from}–${to}`);
+      if (checked?.legal) await this.play(checked.uci); // the moves were still on their way
+      else if (checked) this.#explain(checked, `${from}–${to}`);
     }
   }
 
