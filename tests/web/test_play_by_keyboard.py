@@ -134,7 +134,7 @@ def test_keys_out_of_turn(visitor: Visitor, client: httpx.Client) -> None:
 def test_a_promotion_by_keys(
     visitor: Visitor, client: httpx.Client, keys: list[str], san: str
 ) -> None:
-    match = start(client, initial_fen="7k/P7/8/8/8/8/8/K7 w - - 0 1")
+    match = start(client, initial_fen="7k/P6p/8/8/8/8/7P/K7 w - - 0 1")
     shown = MatchPage.open(visitor, match, "white")
     shown.square("a7").focus()
     shown.press("Enter", "ArrowUp", "Enter")
@@ -218,6 +218,8 @@ def test_everything_is_reached_by_tab(visitor: Visitor, client: httpx.Client) ->
     shown = MatchPage.open(visitor, match, "white")
     shown.expect_moves("e4", "e5")
     passed = tab_to(shown, "Manage this match")
+    assert "" not in passed
+    assert not any(each.startswith("Board") for each in passed)  # only one square is a stop
     wanted = [
         "Skip to content", "Kibitz", "Matches", "a1", "First position", "Back", "Forward",
         "Latest position", "Flip the board", "typed-move", "Play", "Offer a draw", "Claim a draw",

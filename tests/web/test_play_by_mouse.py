@@ -6,7 +6,7 @@ import re
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.app.http.match_service import Match, command, done, look, play, start
 from tests.support.browser import Complaints, Visitor
@@ -148,6 +148,22 @@ def test_a_king_in_check(visitor: Visitor, client: httpx.Client) -> None:
     expect(shown.message).to_have_text(re.compile("^d2–d4 is illegal: .*king.*check"))
     shown.click("e1")
     shown.expect_marked("hint", "e2", "f2")
+
+
+def test_some_are_faster_than_the_legal_moves(visitor: Visitor, client: httpx.Client) -> None:
+    match = start(client, initial_fen=PROMOTING)
+    page = visitor.open()
+    waiting: list[Route] = []
+    page.route(f"**/api/matches/{match['id']}", lambda route: waiting.append(route))
+    page.goto(address(match, "white"))
+    shown = MatchPage(page)
+    shown.expect_position(PROMOTING)
+    shown.click("a7", "a8")
+    page.evaluate("0")
+    assert len(waiting) == 1
+    waiting[0].continue_()
+    shown.button("Promote to queen").click()
+    shown.expect_moves("a8=Q+")
 
 
 def test_a_drag_that_ends_nowhere(visitor: Visitor, client: httpx.Client) -> None:
@@ -361,6 +377,7 @@ def test_a_move_is_taken_back(visitor: Visitor, client: httpx.Client) -> None:
     white, black = seats(visitor, match)
     expect(white.button("Take back")).to_be_disabled()
     white.drag("e2", "e4")
+    black.expect_moves("e4")
     black.drag("e7", "e5")
     white.expect_moves("e4", "e5")
     white.button("Take back").click()

@@ -53,8 +53,9 @@ export class Board extends HTMLElement {
   }
 
   /**
-   * Let somebody move, or nobody: `{ colors, moves, play(uci), refuse(from, to), tell(text) }`.
-   * `moves` are the legal ones now; without any it is not their turn, and `refuse` says so.
+   * Let somebody move, or nobody: `{ colors, moves, learned(), play(uci), refuse(from, to), tell(text) }`.
+   * `moves` are the legal ones now, once `learned` has come true; without any it is not their turn, and
+   * `refuse` says so.
    */
   seat(seat) {
     const hadHand = this.#hand !== null;

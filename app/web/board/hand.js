@@ -48,8 +48,9 @@ export class Hand {
     picture.addEventListener("pointerup", (event) => this.#up(event), { signal });
     picture.addEventListener("pointercancel", () => this.#drop(), { signal });
     picture.addEventListener("keydown", (event) => this.#key(event), { signal });
-    picture.addEventListener("focusin", (event) => this.#stand(event.target.dataset.square), { signal });
-    picture.addEventListener("focusout", () => this.#board.remark(), { signal });
+    // Not at the picture: Chromium lets everything in SVG have the focus that listens for it.
+    this.#board.addEventListener("focusin", (event) => this.#stand(event.target.dataset.square ?? this.#cursor), { signal });
+    this.#board.addEventListener("focusout", () => this.#board.remark(), { signal });
     this.#cursor = this.#board.squares.has(this.#cursor) ? this.#cursor : this.#board.geometry.rows().at(-1)[0];
     this.#board.squares.get(this.#cursor).setAttribute("tabindex", "0");
   }
@@ -223,18 +224,27 @@ export class Hand {
   }
 
   async #try(from, target) {
+    await this.#seat.learned();
     const found = this.#movesFrom(from).filter(({ uci }) => this.#targetOf(uci) === target);
     const moves = found.length ? found : this.#castling(from, target);
     this.#select(null);
     if (!moves.length) {
       this.#board.restore();
-      this.#seat.refuse(from, target === "white" || target === "black" ? "off" : target);
+      this.#refuse(from, target);
       return;
     }
     this.#board.foresee(from, endsOf(moves[0].uci).to);
     const chosen = moves.length === 1 ? moves[0] : await choosePromotion(this.#board, target, moves);
     if (chosen) this.#seat.play(chosen.uci);
     else this.#board.restore();
+  }
+
+  /** Say why a piece cannot be put down somewhere. */
+  #refuse(from, target) {
+    const isCourt = target === "white" || target === "black";
+    const isOwnCourt = isCourt && target === colorOf(this.#board.shown.placement.pieces.get(from));
+    if (isOwnCourt) this.#seat.tell("pieces leave the board over the opponent's edge, never over their own");
+    else this.#seat.refuse(from, isCourt ? "off" : target);
   }
 
   /** In Chess960 one castles by taking the own rook; the king's new square will do as well. */

@@ -172,7 +172,7 @@ function duelAddress(agents) {
 
 function marked(text, isBetter) {
   if (!isBetter) return text;
-  const sign = element("span", { "aria-hidden": "true" }, "✓ ");
+  const sign = element("span", { "aria-hidden": "true" }, "✓\u00a0");
   return element("strong", { class: "better" }, sign, text, element("span", { class: "visually-hidden" }, " (better)"));
 }
 

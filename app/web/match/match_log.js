@@ -104,6 +104,7 @@ export class MatchLog {
       this.outcome = data.outcome;
       this.detail = data.detail;
       this.endedAt = data.at;
+      this.pause = null;
       this.drawOffer = null;
       this.takeback = null;
       if (this.turn) this.turn = { ...this.turn, startedAt: null, spentMs: data.spent_ms };

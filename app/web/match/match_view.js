@@ -158,7 +158,7 @@ class MatchView extends View {
       this.isAtEnd = true; // also when plies were taken back that one had stayed before
     }
     this.hasJumped = Math.abs(this.log.plies.length - before) > 2;
-    this.soon("render", () => this.#render());
+    this.renew();
   }
 
   #announce(events) {
@@ -196,7 +196,7 @@ class MatchView extends View {
       const query = { limit: Math.max(1, this.log.openingPlies) };
       const { start_fen: start, plies } = await get(`/api/matches/${this.matchId}/plies`, { query, signal: this.leaving });
       this.log.fillOpening(start, plies);
-      this.soon("render", () => this.#render());
+      this.renew();
     } catch (problem) {
       if (problem.name === "AbortError") return;
       setTimeout(() => this.leaving.aborted || this.#fillOpening(), RETRY);
@@ -281,6 +281,11 @@ class MatchView extends View {
     if (!this.log.settings || document.hidden) return;
     this.bars.white.tick(this.log);
     this.bars.black.tick(this.log);
+  }
+
+  /** Show what is new, with the next frame. */
+  renew() {
+    this.soon("render", () => this.#render());
   }
 
   #render() {

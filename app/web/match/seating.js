@@ -10,6 +10,7 @@ import { REASONS } from "./illegality.js";
 export class Seating {
   #moves = { fen: null, list: [] };
   #asking = null;
+  #asked = Promise.resolve();
   #isSending = false;
 
   constructor(view) {
@@ -26,11 +27,14 @@ export class Seating {
   }
 
   /** Something has happened: learn the legal moves, if it is our turn. */
-  async learn() {
+  learn() {
     const { log } = this.view;
     if (!this.#isOurTurn() || this.#moves.fen === log.fen || this.#asking === log.fen) return;
-    const wanted = log.fen;
-    this.#asking = wanted;
+    this.#asking = log.fen;
+    this.#asked = this.#ask(log.fen);
+  }
+
+  async #ask(wanted) {
     try {
       const match = await get(`/api/matches/${this.view.matchId}`, { signal: this.view.leaving });
       this.#moves = { fen: match.fen, list: match.legal_moves };
@@ -41,7 +45,13 @@ export class Seating {
     } finally {
       if (this.#asking === wanted) this.#asking = null;
     }
-    this.renew();
+    this.view.renew();
+  }
+
+  /** Wait for moves that are still on their way: some people are faster than them. */
+  async #learned() {
+    await this.#asked;
+    if (!this.view.log.isOver) this.renew();
   }
 
   /** Give the board to our seats, with the moves that can be played now. */
@@ -56,6 +66,7 @@ export class Seating {
     board.seat({
       colors,
       moves: canMove ? this.#moves.list : [],
+      learned: () => this.#learned(),
       play: (uci) => this.play(uci),
       refuse: (from, to) => this.#refuse(from, to),
       tell: (text) => this.view.controls.tell(sentence(text)),
@@ -95,7 +106,7 @@ export class Seating {
       return false;
     } finally {
       this.#isSending = false;
-      this.renew();
+      this.view.renew();
     }
   }
 
@@ -113,7 +124,7 @@ export class Seating {
     } else if (to !== null) {
       const move = from + to;
       const checked = await this.#checked(move);
-      if (checked?.legal) await this.play(checked.uci); // the moves were still on their way
+      if (checked?.legal) await this.play(checked.uci); // the moves could not be learnt
       else if (checked) this.#explain(checked, `${from}–${to}`);
     }
   }
