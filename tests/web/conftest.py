@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 from tests.support.browser import Complaints, Visitor, installed_chromium, running_chromium
 from tests.support.servers import Served
 from tests.web.page_service import PageProcess, page_process, serving_page
+from tests.web.prompting import Stage
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +22,15 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def stage() -> Stage:
+    """Where tests meet players that do what they are told."""
+    return Stage()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> Iterator[Served]:
     """The whole service, one for all tests of a module."""
-    with serving_page(tmp_path_factory.mktemp("service")) as served:
+    with serving_page(tmp_path_factory.mktemp("service"), stage.catalogue()) as served:
         yield served
 
 

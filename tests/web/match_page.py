@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.app.http.match_service import Match
 from tests.support.browser import Visitor
@@ -42,7 +42,8 @@ async ([assets, kind, wanted, patience]) => {
   };
   const marks = () => {
     const named = places();
-    return [...document.querySelectorAll(`kibitz-board .mark.${kind}`)].map((each) => named.get(place(each)));
+    const marks = document.querySelectorAll(`kibitz-board .mark.${kind}`);
+    return [...marks].map((each) => named.get(place(each)));
   };
   const read = () => (kind === null ? pieces() : marks()).sort();
   // A drawing changes only by mutations.
@@ -75,6 +76,13 @@ def pieces_of(fen: str) -> dict[str, str]:
             if sign != ".":
                 found[f"{'abcdefgh'[file]}{len(rows) - number}"] = sign
     return found
+
+
+def box_of(shown: Locator) -> FloatRect:
+    """Return where something is."""
+    box = shown.bounding_box()
+    assert box is not None
+    return box
 
 
 class MatchPage:
@@ -113,7 +121,9 @@ class MatchPage:
 
     def expect_position(self, fen: str) -> None:
         """See that the pieces of a FEN are drawn, each over its square."""
-        self._expect_drawn(None, {f"{letter} {square}" for square, letter in pieces_of(fen).items()})
+        self._expect_drawn(
+            None, {f"{letter} {square}" for square, letter in pieces_of(fen).items()}
+        )
 
     def expect_marked(self, kind: str, *squares: str) -> None:
         """See which squares are marked: `moved`, `check`, `selected`, `hint`, `cursor`."""
@@ -136,7 +146,8 @@ class MatchPage:
             """() => {
                  const each = document.activeElement;
                  if (each === document.body) return "";
-                 return each.dataset.square ?? each.ariaLabel ?? (each.id || each.textContent.trim());
+                 const text = each.id || each.textContent.trim();
+                 return each.dataset.square ?? each.ariaLabel ?? text;
                }"""
         )
         return found
@@ -148,8 +159,7 @@ class MatchPage:
         return self.board.locator(f'[data-square="{name}"]')
 
     def _middle(self, square: str) -> tuple[float, float]:
-        box = self.square(square).bounding_box()
-        assert box is not None
+        box = box_of(self.square(square))
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def click(self, *squares: str) -> None:

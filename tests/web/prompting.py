@@ -1,11 +1,11 @@
 """Players that do what a test tells them, when it tells them.
 
-    stage = Stage()
-    with serving_page(folder, stage.catalogue()) as served:
-        match = start(client, "prompted", "human")
-        player = stage.asked()                      # once it is to move
-        player.does(lambda turn: turn.listener.said("tactical", "Look at f7"))
-        player.plays("e4")
+stage = Stage()
+with serving_page(folder, stage.catalogue()) as served:
+    match = start(client, "prompted", "human")
+    player = stage.asked()                      # once it is to move
+    player.does(lambda turn: turn.listener.said("tactical", "Look at f7"))
+    player.plays("e4")
 """
 
 from __future__ import annotations

@@ -104,13 +104,27 @@ def test_a_game_by_keyboard(visitor: Visitor, client: httpx.Client) -> None:
         (white, ["ArrowRight", "Enter", "ArrowRight", "ArrowUp", "ArrowUp", "Enter"]),
         # Who has Black sees the board from the other side.
         (black, ["ArrowRight", "Enter", "ArrowLeft", "ArrowUp", "ArrowUp", "Enter"]),
-        (white, ["ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft", "Enter", "ArrowUp", "ArrowUp", "Enter"]),
+        (
+            white,
+            [
+                "ArrowDown",
+                "ArrowDown",
+                "ArrowLeft",
+                "ArrowLeft",
+                "Enter",
+                "ArrowUp",
+                "ArrowUp",
+                "Enter",
+            ],
+        ),
         (black, ["Enter", "ArrowUp", "Enter"]),
         (white, ["ArrowRight", "ArrowRight", "Enter", "ArrowUp", "Enter"]),
     ]
     white.square("a1").focus()
     black.square("c3").focus()
-    for (shown, pressed), (_, target, san, fen), number in zip(keys, GAME, range(1, 6), strict=True):
+    for (shown, pressed), (_, target, san, fen), number in zip(
+        keys, GAME, range(1, 6), strict=True
+    ):
         shown.press(*pressed)
         for each in (white, black):
             expect(each.moves).to_have_count(number)

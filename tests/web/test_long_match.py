@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -12,9 +11,7 @@ from playwright.sync_api import expect
 from engine import Game
 from tests.app.http.match_service import Match, start, wait_until
 from tests.support.browser import Visitor
-from tests.support.servers import Served
 from tests.web.match_page import PHONE, MatchPage
-from tests.web.page_service import serving_page
 from tests.web.prompting import PROMPTED, Prompted, Stage
 
 PLIES = 1_000
@@ -28,7 +25,8 @@ def long_game(plies: int) -> list[tuple[str, str]]:
     Pieces walk about by lots, and little is taken; now and then a pawn moves, or fifty moves would
     be too many.
     """
-    lots, game, played = random.Random(960), Game(), []
+    lots, game = random.Random(960), Game()
+    played: list[tuple[str, str]] = []
     while len(played) < plies:
         position = game.position
         moves = [position.san(move) for move in position.legal_moves()]
@@ -45,17 +43,6 @@ def long_game(plies: int) -> list[tuple[str, str]]:
 
 
 GAME = long_game(PLIES + 3)
-
-
-@pytest.fixture(scope="module")
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> Iterator[Served]:
-    with serving_page(tmp_path_factory.mktemp("service"), stage.catalogue()) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -14,9 +13,7 @@ from agents.player import Advice, Candidate
 from engine import Evaluation, Move
 from tests.app.http.match_service import Match, start
 from tests.support.browser import Visitor, check_accessibility
-from tests.support.servers import Served
 from tests.web.match_page import PHONE, MatchPage
-from tests.web.page_service import serving_page
 from tests.web.prompting import PROMPTED, Stage
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -29,23 +26,13 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> Iterator[Served]:
-    with serving_page(tmp_path_factory.mktemp("service"), stage.catalogue()) as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
 def match(client: httpx.Client, stage: Stage) -> Match:
     """A match with all there is to see: clocks, advice, refusals, evaluations, captures."""
     match = start(client, PROMPTED, "human", time_control="600+5", tags=["shown"])
     player = stage.asked()
-    candidates = Candidate(Move.from_uci("e2e4"), "opens lines"), Candidate(
-        Move.from_uci("g1f3"), "develops"
+    candidates = (
+        Candidate(Move.from_uci("e2e4"), "opens lines"),
+        Candidate(Move.from_uci("g1f3"), "develops"),
     )
     advice = (
         Advice("tactical", candidates, "All that was said of it."),

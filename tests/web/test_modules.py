@@ -15,7 +15,6 @@ from tests.support.browser import Visitor
 from tests.support.servers import Served
 from tests.web.match_page import assets
 from tests.web.prompting import PROMPTED, Stage
-from tests.web.page_service import serving_page
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 COOKING = "R1b/3/1Nn b n - B r 2"
@@ -27,17 +26,6 @@ async ([module, name, rows]) => {
   return rows.map((row) => called(...row));
 }
 """
-
-
-@pytest.fixture(scope="module")
-def stage() -> Stage:
-    return Stage()
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> Iterator[Served]:
-    with serving_page(tmp_path_factory.mktemp("service"), stage.catalogue()) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +123,7 @@ TABLES: dict[tuple[str, str], list[tuple[list[Any], Any]]] = {
     ("board/placement", "material"): [
         ([START, START, "standard"], {"captured": {"white": [], "black": []}, "lead": 0}),
         (
-            [START, "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4", "standard"],
+            [START, "r1bqkb1r/pppp1Qpp/2n2n2/4p3/2B1P3/8/PPPP1PPP/RNB1K1NR b - - 0 4", "standard"],
             {"captured": {"white": ["p"], "black": []}, "lead": 1},
         ),
         (
@@ -229,17 +217,21 @@ def test_squares_lie_where_either_side_sees_them(loaded: Page) -> None:
         """async (module) => {
              const { Geometry } = await import(module);
              const wrong = [];
-             for (const side of [3, 8]) for (const color of ["white", "black"]) for (const courts of [true, false]) {
+             const sides = ["white", "black"];
+             const all = [3, 8].flatMap((side) => sides.flatMap((color) =>
+               [true, false].map((courts) => [side, color, courts])));
+             for (const [side, color, courts] of all) {
                const board = new Geometry(side, color, courts);
                for (const square of board.rows().flat()) {
                  const [x, y] = board.middle(square);
                  if (board.at(x, y) !== square) wrong.push([side, color, courts, square]);
                }
-               if (board.at(-1, 5) !== null || board.at(5, board.height) !== null) wrong.push([side, color]);
-               if (courts) for (const each of ["white", "black"])
-                 if (board.at(5, board.courtTop(each) + 1) !== each) wrong.push([side, color, each]);
+               const outside = [[-1, 5], [5, board.height]];
+               if (outside.some((point) => board.at(...point) !== null)) wrong.push([side, color]);
+               for (const each of courts ? sides : [])
+                 if (board.at(5, board.courtTop(each) + 1) !== each) wrong.push([side, each]);
              }
-             return [wrong, new Geometry(8, "white", false).rows()[0][0], new Geometry(8, "black", false).rows()[0][0]];
+             return [wrong, ...sides.map((color) => new Geometry(8, color, false).rows()[0][0])];
            }""",
         f"{assets(loaded)}/board/geometry.js",
     )
@@ -297,7 +289,8 @@ FOLD = """async ([module, events]) => {
   return events.map((data) => {
     log.apply({ type: data.type, data });
     return {
-      status: log.status, fen: log.fen, turn: log.toMove, clocks: log.clocks, sequence: log.sequence,
+      status: log.status, sequence: log.sequence, fen: log.fen, turn: log.toMove,
+      clocks: log.clocks,
       draw_offer: log.drawOffer, takeback: log.takeback, outcome: log.outcome,
       pause_cause: log.pause?.cause ?? null, spent_ms: log.turn?.spentMs ?? 0,
       plies: log.plies.map(({ number, san, uci, fen }) => ({ number, san, uci, fen })),
@@ -408,7 +401,7 @@ def test_words_that_are_said_are_no_part_of_the_log(
              const log = new MatchLog();
              log.apply({ type: "advice.delta", data: { by: "tactical", words: "one " } });
              log.apply({ type: "advice.delta", data: { by: "tactical", words: "two" } });
-             log.apply({ type: "something.new", data: { sequence: 3, at: "2026-11-16T16:40:46.186Z" } });
+             log.apply({ type: "something.new", data: { sequence: 3 } });
              return [log.sequence, [...log.pending.speaking]];
            }""",
         f"{assets(loaded)}/match/match_log.js",
@@ -422,10 +415,13 @@ def test_what_is_left_on_a_clock(loaded: Page) -> None:
              const { MatchLog } = await import(module);
              const at = Date.parse("2026-11-16T16:40:00.000Z");
              const log = new MatchLog();
-             const left = (now) => [log.left("white", now), log.left("black", now), log.thought(now)];
-             const time = (seconds) => new Date(at + seconds * 1000).toISOString();
+             const left = (now) =>
+               [log.left("white", now), log.left("black", now), log.thought(now)];
              const clocks = { white_ms: 60_000, black_ms: 50_000 };
-             const apply = (type, seconds, data) => log.apply({ type, data: { at: time(seconds), ...data } }, at + 90_000 + seconds * 1000);
+             const apply = (type, seconds, data) => {
+               const moment = new Date(at + seconds * 1000);
+               log.apply({ type, data: { at: moment.toISOString(), ...data } }, +moment + 90_000);
+             };
              const results = [left(at)];
              apply("match.started", 0, {}); // this browser is 90 s ahead
              apply("turn.started", 0, { color: "white", spent_ms: 500, clocks });

@@ -10,7 +10,7 @@ from playwright.sync_api import Route, expect
 
 from tests.app.http.match_service import Match, command, done, look, play, start
 from tests.support.browser import Complaints, Visitor
-from tests.web.match_page import PHONE, MatchPage, address
+from tests.web.match_page import PHONE, MatchPage, address, box_of
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #: White can castle on both sides; and the same in Chess960, where the king stands elsewhere.
@@ -63,7 +63,7 @@ def test_black_sits_below_and_moves(visitor: Visitor, client: httpx.Client) -> N
     match = start(client, "mating", "human")
     shown = MatchPage.open(visitor, match, "black")
     shown.expect_moves("e4")
-    assert shown.square("a8").bounding_box()["y"] > shown.square("a1").bounding_box()["y"]
+    assert box_of(shown.square("a8"))["y"] > box_of(shown.square("a1"))["y"]
     shown.drag("e7", "e5")
     shown.expect_moves("e4", "e5", "Qh5")
 
@@ -192,7 +192,9 @@ def test_a_watcher_cannot_move(visitor: Visitor, client: httpx.Client) -> None:
     assert look(client, match)["ply_count"] == 0
 
 
-def test_a_made_up_invitation(visitor: Visitor, client: httpx.Client, complaints: Complaints) -> None:
+def test_a_made_up_invitation(
+    visitor: Visitor, client: httpx.Client, complaints: Complaints
+) -> None:
     match = start(client)
     page = visitor.open(address(match, "white"))
     shown = MatchPage(page)
@@ -213,9 +215,7 @@ def test_a_made_up_invitation(visitor: Visitor, client: httpx.Client, complaints
 
 
 @pytest.mark.parametrize("fragment", ["#seat=green:0123456789", "#seat=white:<script>", "#seat="])
-def test_other_fragments_do_nothing(
-    visitor: Visitor, client: httpx.Client, fragment: str
-) -> None:
+def test_other_fragments_do_nothing(visitor: Visitor, client: httpx.Client, fragment: str) -> None:
     match = start(client)
     shown = MatchPage(visitor.open(address(match) + fragment))
     expect(shown.status).to_have_text("White to move.")
@@ -226,7 +226,8 @@ def test_other_fragments_do_nothing(
 
 
 @pytest.mark.parametrize(
-    ("piece", "san"), [("queen", "a8=Q+"), ("rook", "a8=R+"), ("bishop", "a8=B"), ("knight", "a8=N")]
+    ("piece", "san"),
+    [("queen", "a8=Q+"), ("rook", "a8=R+"), ("bishop", "a8=B"), ("knight", "a8=N")],
 )
 def test_a_pawn_becomes_what_is_chosen(
     visitor: Visitor, client: httpx.Client, piece: str, san: str
@@ -358,9 +359,7 @@ def test_an_offer_lapses_with_the_move_of_who_got_it(
     assert look(client, match)["draw_offer"] is None
 
 
-def test_a_draw_is_claimed(
-    visitor: Visitor, client: httpx.Client, complaints: Complaints
-) -> None:
+def test_a_draw_is_claimed(visitor: Visitor, client: httpx.Client, complaints: Complaints) -> None:
     complaints.expect("409")
     match = start(client)
     white, _ = seats(visitor, match)

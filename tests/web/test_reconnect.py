@@ -14,7 +14,9 @@ from tests.web.match_page import MatchPage, address
 from tests.web.page_service import PageProcess
 
 #: A page whose connection was cut complains of every try.
-CUT = "ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE"
+CUT = (
+    "ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE"
+)
 
 
 @pytest.fixture
@@ -84,8 +86,9 @@ def test_a_killed_service_comes_back_and_nothing_was_missed(
         each["sequence"]
         for each in page.evaluate(
             """async (path) => {
-                 const answer = await fetch(path, { headers: { Accept: "application/x-ndjson", "Last-Event-ID": "0" } });
-                 return (await answer.text()).split("\\n").filter(Boolean).map((line) => JSON.parse(line));
+                 const headers = { Accept: "application/x-ndjson", "Last-Event-ID": "0" };
+                 const lines = (await (await fetch(path, { headers })).text()).split("\\n");
+                 return lines.filter(Boolean).map((line) => JSON.parse(line));
                }""",
             f"/api/matches/{match['id']}/events",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -61,7 +62,7 @@ def models() -> Iterator[ThreadedModelServer]:
 def service(
     tmp_path_factory: pytest.TempPathFactory, models: ThreadedModelServer
 ) -> Iterator[Served]:
-    asked = {
+    asked: dict[str, Any] = {
         "model": MODEL,
         "providers": {PROVIDER: {"base_url": models.base_url}},
         "prices": {MODEL: {"input": 3, "output": 15}},

@@ -20,7 +20,7 @@ export class AdvicePanel {
     const isPending = isAtEnd && !log.isOver && (pending.advice.length || pending.rejected.length || pending.speaking.size);
     const turn = isPending ? pending : log.plies[ply - 1];
     const spoken = [...pending.speaking.values()].reduce((sum, words) => sum + words.length, 0);
-    const key = `${isPending ? `now ${pending.advice.length} ${pending.rejected.length} ${spoken}` : `at ${ply} ${turn?.sequence}`} ${log.isOver}`;
+    const key = `${isPending ? `now ${pending.advice.length} ${pending.rejected.length} ${spoken}` : `at ${ply} ${turn?.sequence} ${turn?.san}`} ${log.isOver}`;
     if (key === this.#key) return;
     this.#key = key;
     this.point([]); // whoever pointed at a candidate points at nothing now
