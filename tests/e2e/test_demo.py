@@ -94,7 +94,9 @@ def test_without_a_terminal_it_tells_each_move_and_ends_with_result_and_pgn(fold
     assert (run.returncode, run.stderr) == (0, "")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", run.stdout)
     assert re.search(r"^Kibitz serves http://127\.0\.0\.1:\d+$", run.stdout, re.MULTILINE)
-    page = r"^classical \(White\) plays stockfish:5 \(Black\): http://127\.0\.0\.1:\d+/matches/\S{36}$"
+    page = (
+        r"^classical \(White\) plays stockfish:5 \(Black\): http://127\.0\.0\.1:\d+/matches/\S{36}$"
+    )
     assert re.search(page, run.stdout, re.MULTILINE)
     told, _, pgn = run.stdout.partition("[Event ")
     (game,) = read_games(io.StringIO(f"[Event {pgn}"))

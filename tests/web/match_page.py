@@ -159,6 +159,7 @@ class MatchPage:
         return self.board.locator(f'[data-square="{name}"]')
 
     def _middle(self, square: str) -> tuple[float, float]:
+        expect(self.square(square)).to_be_visible()
         box = box_of(self.square(square))
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -194,3 +195,8 @@ def address(match: Match, seat: str | None = None) -> str:
     """Return where a match is shown; with the invitation to a seat of it."""
     invited = "" if seat is None else f"#seat={seat}:{match['seats'][seat]['token']}"
     return f"/matches/{match['id']}{invited}"
+
+
+def both_seats(visitor: Visitor, match: Match) -> tuple[MatchPage, MatchPage]:
+    """Return the pages of both sides, in browsers of their own."""
+    return MatchPage.open(visitor, match, "white"), MatchPage.open(visitor, match, "black")

@@ -11,9 +11,7 @@ from playwright.sync_api import expect
 from tests.app.http.match_service import look, play, start
 from tests.support.browser import Visitor
 from tests.web.match_page import MatchPage
-
-START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-FOUR_MOVES = ["e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#"]
+from tests.web.short_game import SANS, START
 
 
 def walk(shown: MatchPage, target: str) -> None:
@@ -77,7 +75,7 @@ def test_a_whole_game_by_arrow_keys(visitor: Visitor, client: httpx.Client) -> N
 
     for origin, target, moves in [("e2", "e4", 2), ("d1", "h5", 4), ("f1", "c4", 6)]:
         move(shown, origin, target)
-        shown.expect_moves(*FOUR_MOVES[:moves])
+        shown.expect_moves(*SANS[:moves])
         assert shown.focused() == target  # also when the answer has come
         expect(shown.square("e4")).to_have_attribute("aria-label", "e4, white pawn")
     walk(shown, "h5")
@@ -85,7 +83,7 @@ def test_a_whole_game_by_arrow_keys(visitor: Visitor, client: httpx.Client) -> N
     walk(shown, "f7")
     shown.press(" ")
     expect(shown.status).to_have_text("1–0 White wins by checkmate.")
-    shown.expect_moves(*FOUR_MOVES)
+    shown.expect_moves(*SANS)
     assert shown.focused() == "1–0 White wins by checkmate."  # the board is a picture now
     shown.press("ArrowLeft")  # and arrow keys leaf
     expect(shown.current).to_have_text("Nf6")
@@ -173,7 +171,7 @@ def test_a_whole_game_by_typing(visitor: Visitor, client: httpx.Client) -> None:
     for text, plies in moves.items():
         field.fill(text)
         shown.press("Enter")
-        shown.expect_moves(*FOUR_MOVES[:plies])
+        shown.expect_moves(*SANS[:plies])
         expect(field).to_have_value("")
         expect(shown.message).to_be_empty()
         assert shown.focused() == "typed-move"

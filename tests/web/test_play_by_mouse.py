@@ -8,20 +8,15 @@ import httpx
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.app.http.match_service import Match, command, done, look, play, start
-from tests.support.browser import Complaints, Visitor
-from tests.web.match_page import PHONE, MatchPage, address, box_of
+from tests.app.http.match_service import command, done, look, play, start
+from tests.support.browser import Visitor
+from tests.web.match_page import PHONE, MatchPage, address, both_seats, box_of
+from tests.web.short_game import START
 
-START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #: White can castle on both sides; and the same in Chess960, where the king stands elsewhere.
 CASTLING = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
 CASTLING_960 = "4k3/8/8/8/8/8/8/1R3K1R w HB - 0 1"
 PROMOTING = "7k/P7/8/8/8/8/8/K7 w - - 0 1"
-
-
-def seats(visitor: Visitor, match: Match) -> tuple[MatchPage, MatchPage]:
-    """Return the pages of both sides, in browsers of their own."""
-    return MatchPage.open(visitor, match, "white"), MatchPage.open(visitor, match, "black")
 
 
 # --- whole games ---
@@ -66,24 +61,6 @@ def test_black_sits_below_and_moves(visitor: Visitor, client: httpx.Client) -> N
     assert box_of(shown.square("a8"))["y"] > box_of(shown.square("a1"))["y"]
     shown.drag("e7", "e5")
     shown.expect_moves("e4", "e5", "Qh5")
-
-
-def test_both_seats_in_one_browser(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client)
-    page = visitor.open(address(match, "white"))
-    page.goto(address(match, "black"))  # only the fragment is another
-    shown = MatchPage(page)
-    expect(page).to_have_url(re.compile(f"{address(match)}$"))
-    expect(shown.bar("black")).to_contain_text("you")
-    shown.drag("e2", "e4")
-    shown.expect_moves("e4")
-    shown.drag("e7", "e5")
-    shown.expect_moves("e4", "e5")
-    shown.button("Offer a draw").click()
-    page.get_by_role("group", name="White offers a draw.").get_by_role(
-        "button", name="Accept"
-    ).click()
-    expect(shown.status).to_have_text(re.compile("^½–½ "))
 
 
 def test_a_phone(visitor: Visitor, client: httpx.Client) -> None:
@@ -192,43 +169,10 @@ def test_a_watcher_cannot_move(visitor: Visitor, client: httpx.Client) -> None:
     assert look(client, match)["ply_count"] == 0
 
 
-def test_a_made_up_invitation(
-    visitor: Visitor, client: httpx.Client, complaints: Complaints
-) -> None:
-    match = start(client)
-    page = visitor.open(address(match, "white"))
-    shown = MatchPage(page)
-    expect(shown.bar("white")).to_contain_text("you")
-    page.goto(f"{address(match)}#seat=white:somebody-made-this-up")
-    expect(page).to_have_url(re.compile(f"{address(match)}$"))
-    shown.drag("e2", "e4")  # the seat is ours still
-    shown.expect_moves("e4")
-
-    complaints.expect("403")
-    other = MatchPage(visitor.open(f"{address(match)}#seat=black:somebody-made-this-up"))
-    other.drag("e7", "e5")
-    expect(other.page.get_by_role("alert").filter(has_text="token")).to_be_visible()
-    expect(other.page.locator(".play-controls")).to_be_hidden()
-    other.page.goto(address(match, "black"))  # and now with the right one
-    other.drag("e7", "e5")
-    other.expect_moves("e4", "e5")
-
-
-@pytest.mark.parametrize("fragment", ["#seat=green:0123456789", "#seat=white:<script>", "#seat="])
-def test_other_fragments_do_nothing(visitor: Visitor, client: httpx.Client, fragment: str) -> None:
-    match = start(client)
-    shown = MatchPage(visitor.open(address(match) + fragment))
-    expect(shown.status).to_have_text("White to move.")
-    expect(shown.page.locator(".play-controls")).to_be_hidden()
-
-
 # --- special moves ---
 
 
-@pytest.mark.parametrize(
-    ("piece", "san"),
-    [("queen", "a8=Q+"), ("rook", "a8=R+"), ("bishop", "a8=B"), ("knight", "a8=N")],
-)
+@pytest.mark.parametrize(("piece", "san"), [("queen", "a8=Q+"), ("knight", "a8=N")])
 def test_a_pawn_becomes_what_is_chosen(
     visitor: Visitor, client: httpx.Client, piece: str, san: str
 ) -> None:
@@ -279,14 +223,13 @@ def test_black_promotes_upside_down(visitor: Visitor, client: httpx.Client) -> N
         ("chess960", CASTLING_960, "c1", "O-O-O"),
     ],
 )
-@pytest.mark.parametrize("way", ["drag", "click"])
 def test_castling(
-    visitor: Visitor, client: httpx.Client, variant: str, fen: str, target: str, san: str, way: str
+    visitor: Visitor, client: httpx.Client, variant: str, fen: str, target: str, san: str
 ) -> None:
     match = start(client, variant=variant, initial_fen=fen)
     shown = MatchPage.open(visitor, match, "white")
     king = "e1" if variant == "standard" else "f1"
-    if way == "drag":
+    if san == "O-O":
         shown.drag(king, target)
     else:
         shown.click(king, target)
@@ -308,7 +251,7 @@ def test_castling_onto_the_g_file(visitor: Visitor, client: httpx.Client) -> Non
 
 def test_en_passant(visitor: Visitor, client: httpx.Client) -> None:
     match = start(client, initial_fen="4k3/3p4/8/4P3/8/8/8/4K3 b - - 0 1")
-    white, black = seats(visitor, match)
+    white, black = both_seats(visitor, match)
     black.drag("d7", "d5")
     white.expect_moves("d5")
     white.click("e5")
@@ -317,130 +260,3 @@ def test_en_passant(visitor: Visitor, client: httpx.Client) -> None:
     for each in (white, black):
         each.expect_moves("d5", "exd6")
         each.expect_position("4k3/8/3P4/8/8/8/8/4K3 b - - 0 1")
-
-
-# --- besides moves ---
-
-
-def test_draws_are_offered_declined_and_accepted(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client)
-    white, black = seats(visitor, match)
-    white.button("Offer a draw").click()
-    expect(white.page.get_by_text("Your offer of a draw stands.")).to_be_visible()
-    expect(white.button("Offer a draw")).to_be_disabled()
-    offer = black.page.get_by_role("group", name="White offers a draw.")
-    expect(black.speaker).to_contain_text("White offers a draw.")
-    offer.get_by_role("button", name="Decline").click()
-    expect(offer).to_have_count(0)
-    expect(white.speaker).to_contain_text("Black declines the draw.")
-    expect(white.page.get_by_text("Your offer of a draw stands.")).to_have_count(0)
-    white.button("Offer a draw").click()
-    offer.get_by_role("button", name="Accept").click()
-    for each in (white, black):
-        expect(each.status).to_have_text(re.compile("^½–½ Draw by agreement"))
-        expect(each.bar("white").locator(".player-result")).to_have_text("½")
-
-
-def test_an_offer_lapses_with_the_move_of_who_got_it(
-    visitor: Visitor, client: httpx.Client
-) -> None:
-    match = start(client)
-    white, black = seats(visitor, match)
-    white.button("Offer a draw").click()
-    expect(white.page.get_by_text("Your offer of a draw stands.")).to_be_visible()
-    white.drag("e2", "e4")  # which keeps it
-    offer = black.page.get_by_role("group", name="White offers a draw.")
-    black.expect_moves("e4")
-    expect(offer).to_be_visible()
-    black.drag("e7", "e5")
-    expect(offer).to_have_count(0)
-    white.expect_moves("e4", "e5")
-    expect(white.page.get_by_text("Your offer of a draw stands.")).to_have_count(0)
-    assert look(client, match)["draw_offer"] is None
-
-
-def test_a_draw_is_claimed(visitor: Visitor, client: httpx.Client, complaints: Complaints) -> None:
-    complaints.expect("409")
-    match = start(client)
-    white, _ = seats(visitor, match)
-    white.button("Claim a draw").click()
-    expect(white.message).to_contain_text("the position has not occurred three times")
-    play(client, match, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8")
-    expect(white.moves).to_have_count(8)
-    white.button("Claim a draw").click()
-    expect(white.status).to_have_text(re.compile("^½–½ Draw: the position occurred three times"))
-
-
-def test_a_move_is_taken_back(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client)
-    white, black = seats(visitor, match)
-    expect(white.button("Take back")).to_be_disabled()
-    white.drag("e2", "e4")
-    black.expect_moves("e4")
-    black.drag("e7", "e5")
-    white.expect_moves("e4", "e5")
-    white.button("Take back").click()
-    wish = black.page.get_by_role("group", name="White asks to take back.")
-    wish.get_by_role("button", name="Decline").click()
-    expect(white.speaker).to_contain_text("Black does not let it be taken back.")
-    white.button("Take back").click()
-    expect(white.page.get_by_text("You have asked to take back.")).to_be_visible()
-    wish.get_by_role("button", name="Accept").click()
-    for each in (white, black):
-        each.expect_moves()
-        each.expect_position(START)
-    white.drag("d2", "d4")
-    for each in (white, black):
-        each.expect_moves("d4")
-
-
-def test_a_program_agrees_at_once(visitor: Visitor, client: httpx.Client) -> None:
-    shown = MatchPage.open(visitor, match := start(client, "human", "mated"), "white")
-    shown.drag("d2", "d4")
-    shown.expect_moves("d4", "e5")
-    shown.button("Take back").click()
-    shown.expect_moves()
-    shown.expect_position(START)
-    shown.drag("e2", "e4")
-    shown.expect_moves("e4", "Nc6")
-    assert look(client, match)["ply_count"] == 2
-
-
-def test_resigning_is_confirmed(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client)
-    white, black = seats(visitor, match)
-    black.button("Resign").click()
-    black.button("No").click()
-    assert look(client, match)["status"] == "running"
-    black.button("Resign").click()
-    expect(black.page.get_by_text("Resign as Black?")).to_be_visible()
-    black.button("Offer a draw").wait_for(state="detached")
-    black.button("Yes, resign").click()
-    for each in (white, black):
-        expect(each.status).to_have_text("1–0 White wins: Black resigned.")
-
-
-def test_a_flag_falls(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client, time_control="2")
-    white, black = seats(visitor, match)
-    clock = white.bar("white").get_by_role("timer")
-    expect(clock).to_have_text(re.compile(r"^00:0\d\.\d$"))
-    for each in (white, black):
-        expect(each.status).to_have_text(re.compile("^0–1 Black wins on time"))
-    expect(clock).to_have_text("00:00.0")
-    expect(white.bar("black").get_by_role("timer")).to_have_text("00:02.0")
-    expect(white.page.locator(".play-controls")).to_be_hidden()
-
-
-def test_invitations_are_handed_on(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client)
-    permissions = ["clipboard-read", "clipboard-write"]
-    shown = MatchPage.open(visitor, match, "white", permissions=permissions)
-    expect(shown.button("Copy Black's seat")).to_have_count(0)
-    shown.button("Copy White's seat").click()
-    expect(shown.page.get_by_text("The link to White's seat is copied.")).to_be_visible()
-    link = shown.page.evaluate("navigator.clipboard.readText()")
-    assert link.endswith(address(match, "white"))
-    other = MatchPage(visitor.open(link))
-    other.drag("e2", "e4")
-    shown.expect_moves("e4")

@@ -245,7 +245,7 @@ def test_clocks_tick(visitor: Visitor, client: httpx.Client) -> None:
     clocks = look(client, match)["clocks"]
     seconds = clocks["white_ms"] // 1000
     expect(rested).to_have_text(f"{seconds // 60:02}:{seconds % 60:02}")
-    expect(shown.page.locator(".match-facts")).to_contain_text("time control 300+2")
+    expect(shown.page.locator(".match-facts")).to_contain_text("5 min + 2 s")
 
 
 def test_a_low_clock_is_marked_and_falls(visitor: Visitor, client: httpx.Client) -> None:

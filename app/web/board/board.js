@@ -27,8 +27,10 @@ export class Board extends HTMLElement {
    * slide unless `isStill`.
    */
   show(position, { isStill = false } = {}) {
-    const placement = placementOf(position.fen, position.variant);
-    this.#shown = { ...position, placement };
+    const known = this.#shown;
+    const isSame = known && ["fen", "variant", "lastMove", "isCheck"].every((name) => known[name] === position[name]);
+    if (isSame) return; // also where somebody has moved, and the service has not told of it yet
+    this.#shown = { ...position, placement: placementOf(position.fen, position.variant) };
     this.#draw(isStill);
   }
 
@@ -77,6 +79,8 @@ export class Board extends HTMLElement {
   /** Put a piece where somebody has just moved it, until the service tells of the new position. */
   foresee(from, to) {
     const pieces = new Map(this.#shown.placement.pieces);
+    const taken = pieces.get(to);
+    if (taken && colorOf(taken) === colorOf(pieces.get(from))) return; // castling in Chess960
     if (to !== "off") pieces.set(to, pieces.get(from));
     pieces.delete(from);
     this.#arrange(pieces, true);

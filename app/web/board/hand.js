@@ -46,7 +46,7 @@ export class Hand {
     picture.addEventListener("pointerdown", (event) => this.#down(event), { signal });
     picture.addEventListener("pointermove", (event) => this.#move(event), { signal });
     picture.addEventListener("pointerup", (event) => this.#up(event), { signal });
-    picture.addEventListener("pointercancel", () => this.#drop(), { signal });
+    picture.addEventListener("pointercancel", (event) => this.#isDragging(event) && this.#drop(), { signal });
     picture.addEventListener("keydown", (event) => this.#key(event), { signal });
     // Not at the picture: Chromium lets everything in SVG have the focus that listens for it.
     this.#board.addEventListener("focusin", (event) => this.#stand(event.target.dataset.square ?? this.#cursor), { signal });
@@ -57,7 +57,8 @@ export class Hand {
 
   /** The position has changed. */
   renew() {
-    if (this.#drag) this.#drop();
+    if (this.#drag && this.#isOwn(this.#drag.from)) this.#carry();
+    else if (this.#drag) this.#drop();
     if (this.#selected && !this.#isOwn(this.#selected)) this.#selected = null;
     this.#board.remark();
   }
@@ -106,7 +107,7 @@ export class Hand {
   }
 
   #down(event) {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || this.#drag) return; // a second finger
     const { square } = this.#at(event);
     if (square === null) return;
     event.preventDefault();
@@ -123,25 +124,35 @@ export class Hand {
     }
     this.#select(square);
     this.#picture.setPointerCapture(event.pointerId);
-    this.#drag = { from: square, wasSelected, startX: event.clientX, startY: event.clientY, isUnderWay: false };
+    this.#drag = { from: square, wasSelected, pointer: event.pointerId, startX: event.clientX, startY: event.clientY, isUnderWay: false };
+  }
+
+  #isDragging(event) {
+    return this.#drag?.pointer === event.pointerId;
   }
 
   #move(event) {
-    if (!this.#drag) return;
+    if (!this.#isDragging(event)) return;
     const { startX, startY } = this.#drag;
     if (Math.hypot(event.clientX - startX, event.clientY - startY) > DRAG_FROM) this.#drag.isUnderWay = true;
+    const { x, y } = this.#at(event);
+    Object.assign(this.#drag, { x, y });
+    this.#carry();
+  }
+
+  /** Draw the piece in the hand where the hand is, whatever else has changed. */
+  #carry() {
     const drawing = this.#board.drawingOn(this.#drag.from);
     if (!this.#drag.isUnderWay || !drawing) return;
-    const { x, y } = this.#at(event);
     if (!drawing.classList.contains("dragged")) {
       drawing.classList.add("dragged");
       drawing.parentNode.append(drawing); // over the others
     }
-    drawing.style.transform = `translate(${x - SIDE / 2}px, ${y - SIDE / 2}px)`;
+    drawing.style.transform = `translate(${this.#drag.x - SIDE / 2}px, ${this.#drag.y - SIDE / 2}px)`;
   }
 
   #up(event) {
-    if (!this.#drag) return;
+    if (!this.#isDragging(event)) return;
     const { from, wasSelected, isUnderWay } = this.#drag;
     const { square } = this.#at(event);
     this.#drop(isUnderWay && square !== null && square !== from);
@@ -166,6 +177,7 @@ export class Hand {
   #key(event) {
     const steps = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (steps[event.key] && !event.target.matches(":focus-visible")) return; // a hand came by mouse: they leaf
     if (steps[event.key]) this.#walk(...steps[event.key]);
     else if (event.key === "Enter" || event.key === " ") this.#press();
     else if (event.key === "Escape" && this.#selected) {

@@ -11,7 +11,9 @@ export function choosePromotion(board, square, moves) {
   return new Promise((resolve) => {
     const isWhite = square[1] === "8";
     const before = document.activeElement;
+    const listening = new AbortController();
     const close = (move) => {
+      listening.abort();
       dialog.remove();
       before?.focus?.({ preventScroll: true });
       resolve(move);
@@ -56,6 +58,11 @@ export function choosePromotion(board, square, moves) {
       dialog.style.bottom = `${(100 * (height - y - SIDE)) / height}%`;
       dialog.classList.add("upwards");
     }
+    document.addEventListener("pointerdown", (event) => dialog.contains(event.target) || close(null), {
+      capture: true, // which is past for the press that has led here
+      signal: listening.signal,
+    });
+    document.addEventListener("keydown", (event) => event.key === "Escape" && close(null), { signal: listening.signal });
     board.append(dialog);
     buttons[0].focus({ preventScroll: true });
   });

@@ -31,7 +31,7 @@ class Connection extends HTMLElement {
       [State.RESTING]: "resting",
       [State.OVER]: "complete",
     };
-    say(this.quiet, words[state] ?? "");
+    say(this.quiet, state === State.OVER && problem ? "" : (words[state] ?? ""));
     if (state === State.LOST) {
       this.wasLost = true;
       this.announce(`${problem ? `${sentence(problem.message)} ` : ""}Connection lost; trying again …`, "lost");

@@ -2,6 +2,7 @@
 
 import { element, fill } from "./element.js";
 import { sound, theme } from "./kept.js";
+import { enterToken } from "./token_dialog.js";
 
 const LINKS = [
   ["/", "Matches"],
@@ -30,6 +31,7 @@ class Header extends HTMLElement {
         element(
           "div",
           { class: "row header-tools" },
+          this.tokenButton(),
           this.soundButton(),
           this.themeButton(),
           element("a", { class: "button primary", href: "/new" }, "New match"),
@@ -49,6 +51,13 @@ class Header extends HTMLElement {
         element("a", { href: path, "aria-current": isAt(path) ? "page" : null }, text),
       ),
     );
+  }
+
+  /** The way back for whoever did not want to give a token at first. */
+  tokenButton() {
+    const button = element("button", { type: "button", hidden: true, onclick: enterToken }, "Enter a token");
+    addEventListener("kibitz:token-declined", () => (button.hidden = false));
+    return button;
   }
 
   themeButton() {

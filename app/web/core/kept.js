@@ -6,7 +6,7 @@ const memory = new Map();
 
 function read(name) {
   try {
-    return localStorage.getItem(PREFIX + name);
+    return localStorage.getItem(PREFIX + name) ?? memory.get(name) ?? null;
   } catch {
     return memory.get(name) ?? null; // nothing is kept, but it works until the page is closed
   }

@@ -64,13 +64,16 @@ async function show(isFirst = false) {
   shownAt = here;
   const found = viewAt(location.pathname);
   if (!found) {
+    arrive("Nothing here");
     fill(main, element("h1", {}, "There is nothing here"), element("p", {}, element("a", { href: "/" }, "To the matches")));
     return;
   }
   try {
     await found.load();
   } catch {
-    if (here === shownAt) fill(main, notLoaded());
+    if (here !== shownAt) return;
+    arrive("Not loaded");
+    fill(main, notLoaded());
     return;
   }
   if (here !== shownAt) return; // somebody has gone on meanwhile
@@ -81,6 +84,12 @@ async function show(isFirst = false) {
   if (isFirst) return;
   scrollTo(0, 0);
   main.focus({ preventScroll: true }); // so that a screen reader begins with what is new
+}
+
+/** Tell the rest of the page that there is something else, which has no title of its own. */
+function arrive(title) {
+  document.title = `${title} – Kibitz`;
+  dispatchEvent(new CustomEvent("kibitz:shown"));
 }
 
 /** A part of the page could not be fetched: the service is away, or has another version by now. */

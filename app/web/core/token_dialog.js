@@ -15,6 +15,11 @@ export function wantToken(reason, shown) {
   return asking;
 }
 
+/** Ask for a token whatever was said before, and begin anew with it. */
+export async function enterToken() {
+  if (await ask("without one, little can be shown")) location.reload();
+}
+
 function ask(reason) {
   return new Promise((resolve) => {
     const input = element("input", {
@@ -22,6 +27,7 @@ function ask(reason) {
     });
     const close = (value) => {
       if (value) token.set(value);
+      else dispatchEvent(new CustomEvent("kibitz:token-declined"));
       dialog.close();
       dialog.remove();
       resolve(Boolean(value));

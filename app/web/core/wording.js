@@ -92,6 +92,14 @@ export function moment(time) {
   return time ? new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
 }
 
+/** Return a time control for people: "3 min + 2 s", or as it is written where it is a long one. */
+export function timeControl(text) {
+  const [, seconds, increment] = /^(\d+)(?:\+(\d+))?$/.exec(text) ?? [];
+  if (seconds === undefined) return `time control ${text}`;
+  const base = seconds % 60 ? `${seconds} s` : `${seconds / 60} min`;
+  return Number(increment) ? `${base} + ${increment} s` : base;
+}
+
 const VARIANTS = { standard: "Chess", chess960: "Chess960", "kings-cooking": "King's Cooking" };
 
 /** Return what people call a variant. */

@@ -36,11 +36,13 @@ export class EvaluationGraph {
     this.area = svg("path", { class: "graph-area" });
     this.line = svg("path", { class: "graph-line" });
     this.here = svg("line", { class: "graph-here", y1: 0, y2: HEIGHT });
+    this.unknown = svg("rect", { class: "graph-unknown", y: 0, height: HEIGHT }); // after the last evaluation
     this.picture = svg(
       "svg",
       { class: "graph", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
       svg("rect", { class: "graph-ground", width: WIDTH, height: HEIGHT }),
       this.area,
+      this.unknown,
       svg("line", { class: "graph-middle", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
       this.line,
       this.here,
@@ -67,6 +69,8 @@ export class EvaluationGraph {
       this.#drawn = course;
       this.line.setAttribute("d", `M${course}`);
       this.area.setAttribute("d", `M${x(0)} ${HEIGHT}L${course}L${x(points.at(-1)[0])} ${HEIGHT}z`);
+      this.unknown.setAttribute("x", x(points.at(-1)[0]));
+      this.unknown.setAttribute("width", WIDTH - x(points.at(-1)[0]));
       const last = log.plies.findLast((each) => each.evaluation);
       this.picture.setAttribute("aria-label", `Course of the evaluation over ${this.plies} plies; last ${score(last.evaluation)}`);
     }

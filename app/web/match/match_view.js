@@ -8,7 +8,7 @@ import { State, follow } from "../core/event_stream.js";
 import { seats } from "../core/kept.js";
 import { go } from "../core/router.js";
 import { View } from "../core/view.js";
-import { ago, capital, moment, playerName, resultText, sentence, variantName } from "../core/wording.js";
+import { ago, capital, moment, playerName, resultText, sentence, timeControl, variantName } from "../core/wording.js";
 import { AdvicePanel } from "./advice_panel.js";
 import { EvaluationBar, EvaluationGraph } from "./evaluation_graph.js";
 import { LedgerPanel } from "./ledger_panel.js";
@@ -67,6 +67,13 @@ class MatchView extends View {
     return true;
   }
 
+  /** Give a seat up, for somebody else who has its token. */
+  #leaveSeat(color) {
+    seats.forget(this.matchId, color);
+    this.#orient();
+    this.#render();
+  }
+
   /** A token does not open its seat: whoever holds it can only watch, and another link will do. */
   loseSeat(color, problem) {
     seats.forget(this.matchId, color);
@@ -84,12 +91,13 @@ class MatchView extends View {
     this.moves = new MoveList(go);
     this.advice = new AdvicePanel((arrows) => this.board.point(arrows));
     this.ledger = new LedgerPanel(this.matchId, this.leaving);
-    this.share = new SharePanel(this.matchId, this.leaving, () => this.log.positionAfter(this.ply).fen);
+    this.share = new SharePanel(this.matchId, this.leaving, () => this.log.positionAfter(this.ply).fen, (color) => this.#leaveSeat(color));
     this.manage = new ManagePanel(this.matchId, this.leaving);
     this.seating = new Seating(this);
     this.controls = new PlayControls(this.matchId, this.leaving, {
       play: (move) => this.seating.playTyped(move),
       lose: (color, problem) => this.loseSeat(color, problem),
+      helped: () => this.renew(),
     });
     this.heading = element("h1", {}, "Match");
     this.status = element("p", { class: "match-status", tabindex: "-1" });
@@ -105,6 +113,7 @@ class MatchView extends View {
       this.top,
       element("div", { class: "board-row" }, this.evaluationBar.root, this.board),
       this.bottom,
+      this.controls.notices,
       this.navigation,
       this.graph.root,
     );
@@ -181,7 +190,9 @@ class MatchView extends View {
   }
 
   #tell(state, problem) {
-    tellConnection(state, state === State.OVER ? null : problem);
+    tellConnection(state, problem);
+    this.lostAt = state === State.LOST ? (this.lostAt ?? Date.now()) : null;
+    this.body.classList.toggle("lost", this.lostAt !== null);
     if (state === State.OVER && problem) {
       say(this.loading, "This match cannot be shown");
       this.problem.hidden = false;
@@ -259,7 +270,7 @@ class MatchView extends View {
 
   #key(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.("input, textarea, select, [role=dialog], dialog, [role=grid], .moves-frame:focus, .scroll-x")) {
+    if (event.target.closest?.("input, textarea, select, [role=dialog], dialog, .moves-frame:focus, .scroll-x")) {
       if (event.key !== "Home" && event.key !== "End") return;
       if (event.target.closest("input, textarea, select")) return;
     }
@@ -279,8 +290,12 @@ class MatchView extends View {
 
   #tick() {
     if (!this.log.settings || document.hidden) return;
-    this.bars.white.tick(this.log);
-    this.bars.black.tick(this.log);
+    for (const bar of Object.values(this.bars)) bar.tick(this.log, this.now);
+  }
+
+  /** The time that clocks go by: it stands while the service is away, where no clock runs either. */
+  get now() {
+    return this.lostAt ?? Date.now();
   }
 
   /** Show what is new, with the next frame. */
@@ -299,12 +314,13 @@ class MatchView extends View {
     const position = log.positionAfter(ply);
     this.board.show(position, { isStill: this.hasJumped });
     this.hasJumped = false;
-    for (const color of ["white", "black"]) this.bars[color].show(log, position.fen, color in own);
+    for (const color of ["white", "black"]) this.bars[color].show(log, position.fen, color in own, this.now);
     this.evaluationBar.show(log, ply, this.board.orientation);
     this.graph.show(log, ply);
     this.moves.show(log, ply);
     this.advice.show(log, ply, this.isAtEnd);
     this.controls.show(log, own);
+    this.body.classList.toggle("unaided", this.controls.isUnaided);
     this.share.invite(own, log.isOver);
     this.manage.show(log);
     this.seating.renew();
@@ -330,7 +346,7 @@ class MatchView extends View {
     this.status.dataset.status = log.status;
     const facts = [
       variantName(log.variant),
-      log.settings.time_control ? `time control ${log.settings.time_control}` : "no clock",
+      log.settings.time_control ? timeControl(log.settings.time_control) : "no clock",
       log.settings.opening && `opening: ${log.settings.opening}`,
       log.isOver && log.endedAt && `ended ${ago(log.endedAt)}`,
       log.settings.tags.length && log.settings.tags.map((tag) => `#${tag}`).join(" "),

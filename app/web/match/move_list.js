@@ -67,8 +67,8 @@ export class MoveList {
       this.#current?.removeAttribute("aria-current");
       button?.setAttribute("aria-current", "true");
       this.#current = button;
+      this.#reveal(button); // and not again: somebody may have scrolled
     }
-    this.#reveal(button);
   }
 
   /** Scroll the list, and never the page, to a move. */

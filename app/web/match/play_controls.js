@@ -12,7 +12,7 @@ import { capital, sentence } from "../core/wording.js";
 export class PlayControls {
   #asked = null;
 
-  constructor(matchId, leaving, { play, lose }) {
+  constructor(matchId, leaving, { play, lose, helped }) {
     this.path = `/api/matches/${matchId}`;
     this.leaving = leaving;
     this.lose = lose;
@@ -25,7 +25,7 @@ export class PlayControls {
           event.preventDefault();
           const typed = this.input.value.trim();
           if (!typed) say(this.message, "Type a move, such as Nf3 or e2e4.");
-          else if (await play(typed)) this.input.value = "";
+          else if ((await play(typed)) && this.input.value.trim() === typed) this.input.value = ""; // or it is the next one
         },
       },
       element("label", { for: "typed-move" }, "Your move"),
@@ -35,7 +35,16 @@ export class PlayControls {
     this.offers = element("div", { class: "stack" });
     this.buttons = element("div", { class: "row" });
     this.message = element("p", { class: "play-message", role: "alert" });
-    this.root = element("section", { class: "panel play-controls", "aria-label": "Your game", hidden: true }, this.message, this.offers, this.form, this.buttons);
+    this.help = element("input", { type: "checkbox", id: "show-help", onchange: helped });
+    const help = element("div", { class: "row small" }, this.help, element("label", { for: "show-help" }, "Show evaluations and advice while I play"));
+    /** What is said to the player, beside the board: on a phone the controls are far below it. */
+    this.notices = element("div", { class: "stack play-notices" }, this.message, this.offers);
+    this.root = element("section", { class: "panel play-controls", "aria-label": "Your game", hidden: true }, this.form, this.buttons, help);
+  }
+
+  /** Whether evaluations and advice are kept from whoever plays, as over the board. */
+  get isUnaided() {
+    return !this.root.hidden && !this.help.checked;
   }
 
   /** Say something about what the player did. */
@@ -67,12 +76,13 @@ export class PlayControls {
 
   #showOffers(colors) {
     const { drawOffer, takeback } = this.log;
+    const hasBoth = colors.length === 2; // and need not ask themselves
     const answering = (asked) => colors.find((color) => color !== asked);
     refill(
       this.offers,
-      drawOffer && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
+      drawOffer && !hasBoth && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
       drawOffer && !answering(drawOffer) && element("p", { class: "notice good" }, "Your offer of a draw stands."),
-      takeback && answering(takeback) && this.#offer(`${capital(takeback)} asks to take back.`, "takeback", answering(takeback)),
+      takeback && !hasBoth && answering(takeback) && this.#offer(`${capital(takeback)} asks to take back.`, "takeback", answering(takeback)),
       takeback && !answering(takeback) && element("p", { class: "notice good" }, "You have asked to take back."),
     );
   }
@@ -99,15 +109,28 @@ export class PlayControls {
       return;
     }
     const button = (text, action, isPossible = true) => element("button", { type: "button", disabled: !isPossible, onclick: action }, text);
+    const hasBoth = colors.length === 2;
     const hasPlayed = this.log.plies.length > this.log.openingPlies;
     const isChess = this.log.variant !== "kings-cooking";
     refill(
       this.buttons,
-      button("Offer a draw", () => this.#send(actor, "draw", { action: "offer" }), this.log.drawOffer !== actor),
+      hasBoth && button("Agree a draw", () => this.#sendBoth(actor, "draw", "offer")),
+      !hasBoth && button("Offer a draw", () => this.#send(actor, "draw", { action: "offer" }), this.log.drawOffer !== actor),
       isChess && button("Claim a draw", () => this.#send(actor, "draw", { action: "claim" }), isOurTurn),
-      button("Take back", () => this.#send(actor, "takeback", { action: "ask" }), hasPlayed && this.log.takeback !== actor),
+      hasBoth && button("Take back", () => this.#sendBoth(this.#lastMover(), "takeback", "ask"), hasPlayed),
+      !hasBoth && button("Take back", () => this.#send(actor, "takeback", { action: "ask" }), hasPlayed && this.log.takeback !== actor),
       element("button", { type: "button", class: "danger", onclick: () => this.#ask("resign") }, "Resign"),
     );
+  }
+
+  #lastMover() {
+    return this.log.toMove === "white" ? "black" : "white";
+  }
+
+  /** Whoever sits at both sides asks with one, and agrees with the other. */
+  async #sendBoth(color, route, action) {
+    const other = color === "white" ? "black" : "white";
+    if (await this.#send(color, route, { action })) await this.#send(other, route, { action: "accept" });
   }
 
   #ask(what) {
@@ -120,9 +143,11 @@ export class PlayControls {
     this.tell("");
     try {
       await post(`${this.path}/${route}`, data, { headers: { "X-Seat-Token": this.seats[color] }, signal: this.leaving });
+      return true;
     } catch (problem) {
       if (problem.kind === "wrong-seat-token") this.lose(color, problem);
       else if (problem.name !== "AbortError") this.tell(sentence(problem.message));
+      return false;
     }
   }
 }

@@ -28,25 +28,25 @@ export class PlayerBar {
   }
 
   /** Show how it stands in a match after some ply, and whether it is ours. */
-  show(log, fen, isOurs) {
+  show(log, fen, isOurs, now = Date.now()) {
     const seat = log.settings[this.color];
     say(this.name, playerName(seat));
     say(this.note, [seat.title && seat.name, isOurs && "you"].filter(Boolean).join(" · "));
     this.root.classList.toggle("to-move", !log.isOver && log.toMove === this.color);
     say(this.result, this.#resultText(log));
     this.#showCaptured(log, fen);
-    this.tick(log);
+    this.tick(log, now);
   }
 
   /** Show the clock; or, where there is none, how long it has thought. */
-  tick(log) {
-    const left = log.left(this.color);
+  tick(log, now = Date.now()) {
+    const left = log.left(this.color, now);
     const isThinking = log.status === "running" && log.turn?.color === this.color;
     if (left !== null) {
       say(this.clock, clock(left));
       this.clock.classList.toggle("low", left < LOW);
     } else {
-      const thought = isThinking ? log.thought() : 0;
+      const thought = isThinking ? log.thought(now) : 0;
       say(this.clock, thought >= 1000 ? duration(Math.floor(thought / 1000) * 1000) : "");
     }
     this.clock.classList.toggle("running", isThinking);

@@ -12,6 +12,7 @@ export class Seating {
   #asking = null;
   #asked = Promise.resolve();
   #isSending = false;
+  #playedAt = null; // the ply that our last move was sent for: its event is on its way
 
   constructor(view) {
     this.view = view;
@@ -62,7 +63,9 @@ export class Seating {
       board.seat(null);
       return;
     }
-    const canMove = isAtEnd && this.#isOurTurn() && !this.#isSending && this.#moves.fen === log.fen;
+    if (this.#playedAt !== log.plies.length) this.#playedAt = null;
+    const isIdle = !this.#isSending && this.#playedAt === null;
+    const canMove = isAtEnd && this.#isOurTurn() && isIdle && this.#moves.fen === log.fen;
     board.seat({
       colors,
       moves: canMove ? this.#moves.list : [],
@@ -92,11 +95,13 @@ export class Seating {
     if (!this.view.isAtEnd) this.view.goToEnd();
     const color = log.toMove;
     const token = this.#own[color];
+    const ply = log.plies.length;
     this.#isSending = true;
     controls.tell("");
     try {
       const headers = { "X-Seat-Token": token };
       await post(`/api/matches/${this.view.matchId}/moves`, { move: uci }, { headers, signal: this.view.leaving });
+      this.#playedAt = ply;
       return true;
     } catch (problem) {
       if (problem.name === "AbortError") return false;

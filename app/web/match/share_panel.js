@@ -6,7 +6,8 @@ import { capital, sentence } from "../core/wording.js";
 
 /** The panel of what can be copied and saved. */
 export class SharePanel {
-  constructor(matchId, leaving, fenShown) {
+  constructor(matchId, leaving, fenShown, leave) {
+    this.leave = leave;
     this.matchId = matchId;
     this.leaving = leaving;
     this.message = element("p", { class: "small quiet", role: "status" });
@@ -45,7 +46,11 @@ export class SharePanel {
       colors.length > 0 && element("p", { class: "small quiet" }, "Whoever opens such a link can move for that side, so give it to one person only."),
       element("div", { class: "row" }, colors.map((color) =>
         this.#button(`Copy ${capital(color)}'s seat`, () =>
-          this.#copy(`${location.origin}/matches/${this.matchId}#seat=${color}:${seats[color]}`, `The link to ${capital(color)}'s seat is copied.`)),
+          this.#copy(
+            `${location.origin}/matches/${this.matchId}#seat=${color}:${seats[color]}`,
+            `The link to ${capital(color)}'s seat is copied.`,
+            colors.length === 2 ? this.#button(`Leave ${capital(color)} to them`, () => this.#leave(color)) : null,
+          )),
       )),
     );
   }
@@ -67,10 +72,16 @@ export class SharePanel {
     );
   }
 
-  async #copy(text, done) {
+  /** Give a seat up: whoever has the link plays on. */
+  #leave(color) {
+    this.leave(color);
+    say(this.message, `You have left ${capital(color)}'s seat.`);
+  }
+
+  async #copy(text, done, next = null) {
     try {
       await navigator.clipboard.writeText(text);
-      say(this.message, done);
+      fill(this.message, `${done} `, next);
     } catch {
       this.#showText(text); // no permission, or no secure context
     }

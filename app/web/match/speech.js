@@ -34,6 +34,7 @@ let audio = null;
 export function knock(san) {
   if (!sound.get()) return;
   audio ??= new AudioContext();
+  audio.resume(); // it may have been made before anybody touched the page
   const at = audio.currentTime;
   const tone = audio.createOscillator();
   const volume = audio.createGain();
