@@ -123,7 +123,7 @@ def test_a_player_comes_back_to_the_board(
 def test_a_service_that_stops_in_good_order_is_come_back_to(
     visitor_of_process: Visitor, process: PageProcess, running: httpx.Client
 ) -> None:
-    visitor_of_process.complaints.expect(CUT)
+    visitor_of_process.complaints.expect(CUT, at_least=0)  # it may be back before it is missed
     match = start(running)
     play(running, match, "e4")
     page = visitor_of_process.open()
