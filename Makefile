@@ -30,9 +30,10 @@ chromium:
 	@scripts/install-chromium
 
 # More than cores, since many tests wait. By file: what the tests of a file share is made once.
+# With bytecode: they start hundreds of processes, each of which would compile everything anew.
 WORKERS ?= 3
 test: setup test-engines chromium ## the whole test suite, with coverage
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=90
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=90
 
 screenshots: setup chromium ## take the pictures of the page for the docs anew
 	$(BIN)/python scripts/take_screenshots.py

@@ -90,6 +90,9 @@ def test_without_a_token_it_is_told_what_is_wrong(
     dialog_of(page).get_by_role("button", name="Not now").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("This match cannot be shown")
     expect(page.get_by_role("alert")).to_contain_text("token")
+    page.get_by_role("button", name="Enter a token").click()  # on second thoughts
+    give(page, READER)
+    MatchPage(page).expect_moves("e4")
 
 
 def test_escape_is_not_now(page: Page, match: Match, complaints: Complaints) -> None:

@@ -46,6 +46,10 @@ def test_advice_of_the_classical_team(visitor: Visitor, client: httpx.Client) ->
     expect(arrows).to_have_count(0)
     candidate.focus()
     expect(arrows).to_have_count(1)
+    candidate.blur()
+    expect(arrows).to_have_count(0)
+    candidate.hover()
+    expect(arrows).to_have_count(1)
     shown.press("Home")  # the panel tells of something else now
     expect(arrows).to_have_count(0)
 

@@ -124,15 +124,20 @@ def test_a_service_that_stops_in_good_order_is_come_back_to(
     visitor_of_process: Visitor, process: PageProcess, running: httpx.Client
 ) -> None:
     visitor_of_process.complaints.expect(CUT, at_least=0)  # it may be back before it is missed
-    match = start(running)
+    match = start(running, time_control="600")
     play(running, match, "e4")
     page = visitor_of_process.open()
     streams = Streams(page)
+    page.clock.install()
     page.goto(address(match))
     shown = MatchPage(page)
     shown.expect_moves("e4")
     process.stop()
     expect(shown.connection).to_have_text("connection lost")
+    clock = shown.bar("black").get_by_role("timer")
+    before = clock.inner_text()
+    page.clock.run_for(7_000)
+    assert clock.inner_text() == before  # it stands while nobody plays
     process.start()
     play(running, match, "e5")
     shown.expect_moves("e4", "e5")

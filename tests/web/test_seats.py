@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.http.match_service import look, play, start
+from tests.app.http.match_service import Match, look, play, start
 from tests.support.browser import Complaints, Visitor
 from tests.web.match_page import MatchPage, address, both_seats
 from tests.web.short_game import START
+
+
+def at_both(visitor: Visitor, match: Match, **options: Any) -> MatchPage:
+    """Return the page of somebody who sits at both sides."""
+    shown = MatchPage.open(visitor, match, "white", **options)
+    shown.page.goto(address(match, "black"))  # only the fragment is another
+    expect(shown.bar("black")).to_contain_text("you")
+    return shown
+
 
 # --- invitations ---
 
 
 def test_both_seats_in_one_browser(visitor: Visitor, client: httpx.Client) -> None:
     match = start(client)
-    page = visitor.open(address(match, "white"))
-    page.goto(address(match, "black"))  # only the fragment is another
-    shown = MatchPage(page)
-    expect(page).to_have_url(re.compile(f"{address(match)}$"))
-    expect(shown.bar("black")).to_contain_text("you")
+    shown = at_both(visitor, match)
+    expect(shown.page).to_have_url(re.compile(f"{address(match)}$"))
     shown.drag("e2", "e4")
     shown.expect_moves("e4")
     shown.drag("e7", "e5")
@@ -66,6 +73,7 @@ def test_a_made_up_invitation(
     expect(other.page.get_by_role("alert").filter(has_text="token")).to_be_visible()
     expect(other.page.locator(".play-controls")).to_be_hidden()
     other.page.goto(address(match, "black"))  # and now with the right one
+    expect(other.bar("black")).to_contain_text("you")
     other.drag("e7", "e5")
     other.expect_moves("e4", "e5")
 
@@ -189,3 +197,46 @@ def test_a_flag_falls(visitor: Visitor, client: httpx.Client) -> None:
     expect(clock).to_have_text("00:00.0")
     expect(white.bar("black").get_by_role("timer")).to_have_text("00:02.0")
     expect(white.page.locator(".play-controls")).to_be_hidden()
+
+
+def test_who_plays_is_not_helped_unless_they_wish(visitor: Visitor, client: httpx.Client) -> None:
+    match = start(client, {"name": "classical", "nodes": 1000}, "human")
+    shown = MatchPage.open(visitor, match, "black")
+    watcher = MatchPage.open(visitor, match)
+    for each in (shown, watcher):
+        expect(each.moves).to_have_count(1)
+    expect(watcher.advice).to_be_visible()
+    expect(shown.advice).to_be_hidden()
+    expect(shown.page.locator(".evaluation-bar")).to_be_hidden()
+    shown.page.get_by_label("Show evaluations and advice while I play").check()
+    expect(shown.advice).to_be_visible()
+    shown.button("Resign").click()
+    shown.button("Yes, resign").click()
+    expect(shown.status).to_contain_text("Black resigned")
+    expect(shown.advice).to_be_visible()
+
+
+def test_a_seat_is_left_to_somebody_else(visitor: Visitor, client: httpx.Client) -> None:
+    match = start(client)
+    permissions = ["clipboard-read", "clipboard-write"]
+    shown = at_both(visitor, match, permissions=permissions)
+    shown.button("Copy Black's seat").click()
+    shown.button("Leave Black to them").click()
+    expect(shown.bar("black")).not_to_contain_text("you")
+    expect(shown.button("Offer a draw")).to_be_visible()
+    other = MatchPage(visitor.open(shown.page.evaluate("navigator.clipboard.readText()")))
+    shown.drag("e2", "e4")
+    other.expect_moves("e4")
+    other.drag("e7", "e5")
+    shown.expect_moves("e4", "e5")
+
+
+def test_both_sides_are_one_persons(visitor: Visitor, client: httpx.Client) -> None:
+    """Who sits at both need not agree with themselves."""
+    match = start(client)
+    shown = at_both(visitor, match)
+    shown.drag("e2", "e4")
+    shown.expect_moves("e4")
+    shown.button("Take back").click()
+    shown.expect_moves()
+    shown.expect_position(START)

@@ -72,7 +72,6 @@ export class MatchLog {
       this.clocks = data.clocks;
       this.turn = null;
       this.takeback = null;
-      if (this.drawOffer !== data.color) this.drawOffer = null;
       this.pending = turnWithout();
     },
     "draw.offered": (data) => (this.drawOffer = data.color),

@@ -57,14 +57,15 @@ class MatchView extends View {
 
   /**
    * An invitation in the address is a secret: it is kept, and the address loses it. A token that we have
-   * stays: a link that somebody made up must not take a seat away. Return whether there was one.
+   * stays: a link that somebody made up must not take a seat away. Return whether we have another seat now.
    */
   #takeInvitation() {
     const invited = invitation(location.hash);
     if (!invited) return false;
-    if (!(invited.color in seats.of(this.matchId))) seats.add(this.matchId, { [invited.color]: invited.token });
+    const isNew = !(invited.color in seats.of(this.matchId));
+    if (isNew) seats.add(this.matchId, { [invited.color]: invited.token });
     history.replaceState(null, "", location.pathname + location.search);
-    return true;
+    return isNew;
   }
 
   /** Give a seat up, for somebody else who has its token. */
