@@ -610,7 +610,8 @@ async def analysed(play, match_id: str) -> GameAnalysis:
     """Return the analysis of a match, as it is stored."""
     matches = play.services.matches
     match = await matches.load(match_id)
-    advice = stored_advice(await matches.plies(match_id))
+    _, plies = await matches.plies(match_id)
+    advice = stored_advice(plies)
     opening = match.opening_plies
     return await analyse_game(
         Scripted(material), match.game, advice, nodes=9, opening_plies=opening
