@@ -75,7 +75,7 @@ def create_app(
     for router in (*routers, *(room.router for room in ours)):
         app.include_router(router)
     _add_docs(app)
-    install_handlers(app, kinds)
+    install_handlers(app, kinds, page.nothing_here)
     # The last one is the outermost.
     app.add_middleware(BodyBound, most_bytes=settings.max_body_bytes)
     app.add_middleware(SiteGuard, settings=settings)

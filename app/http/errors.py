@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -222,16 +222,28 @@ def problem(
     return Response(body, kind.status, all_headers, MEDIA_TYPE)
 
 
-def install_handlers(app: FastAPI, kinds: Mapping[type[Exception], Kind] | None = None) -> None:
-    """Let an application answer with problems: those of `KINDS`, and of further errors."""
+def install_handlers(
+    app: FastAPI,
+    kinds: Mapping[type[Exception], Kind] | None = None,
+    nothing_here: Callable[[Request], Response | None] = lambda _: None,
+) -> None:
+    """Let an application answer with problems: those of `KINDS`, and of further errors.
+
+    `nothing_here` may have another answer where there is no route.
+    """
     table = KINDS | dict(kinds or {})
 
     async def answer(_: Request, error: Exception) -> Response:
         return _answer(table, error)
 
+    async def answer_framework(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101 - for types
+        shown = nothing_here(request) if error.status_code == 404 else None
+        return shown or _answer_framework(request, error)
+
     for kind in (*table, AtFault, Refusal):
         app.add_exception_handler(kind, answer)
-    app.add_exception_handler(HTTPException, _answer_framework)
+    app.add_exception_handler(HTTPException, answer_framework)
     app.add_exception_handler(RequestValidationError, _answer_validation(table))
 
 
@@ -275,9 +287,8 @@ def _members(error: Exception) -> dict[str, object]:
     return {}
 
 
-async def _answer_framework(request: Request, error: Exception) -> Response:
+def _answer_framework(request: Request, error: HTTPException) -> Response:
     """Answer what the framework refuses: no such route, no such method, a body it cannot read."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - for types
     status, headers = error.status_code, dict(error.headers or {})
     if status == 404:
         detail = f"there is nothing at {shown(request.url.path)}"

@@ -89,12 +89,12 @@ class _Asset:
         media_type = f"{_MEDIA_TYPES[path.rpartition('.')[2]]}; charset=utf-8"
         return cls(media_type, content, gzip.compress(content, mtime=0))
 
-    def response(self, request: Request, headers: Mapping[str, str]) -> Response:
+    def response(self, request: Request, headers: Mapping[str, str], status: int = 200) -> Response:
         """Return it, compressed if the client takes that."""
         content, said = self.content, {**headers, "Vary": "Accept-Encoding"}
         if "gzip" in request.headers.get("accept-encoding", ""):
             content, said["Content-Encoding"] = self.compressed, "gzip"
-        return Response(content, headers=said, media_type=self.media_type)
+        return Response(content, status, said, self.media_type)
 
 
 class _Page:
@@ -116,6 +116,8 @@ class _Page:
             view: _Asset.of(_SHELL, self._filled(shell, _needed(texts, _MAIN, view)).encode())
             for view in PAGES.values()
         }
+        #: Where there is no view.
+        self.empty_shell = _Asset.of(_SHELL, self._filled(shell, _needed(texts, _MAIN)).encode())
 
     def _filled(self, shell: str, modules: set[str]) -> str:
         """Return the shell with the address of its files, and what to fetch without being asked."""
@@ -182,6 +184,16 @@ def _shown(view: str) -> Callable[[Request], Awaitable[Response]]:
 
 for _address, _view in PAGES.items():
     router.add_api_route(_address, _shown(_view), methods=["GET", "HEAD"])
+
+
+def nothing_here(request: Request) -> Response | None:
+    """Return the page that says so, for somebody who went to an address where there is nothing."""
+    is_browsing = request.method in ("GET", "HEAD") and "text/html" in request.headers.get(
+        "accept", ""
+    )
+    if not is_browsing or request.url.path.startswith(("/api/", "/assets/")):
+        return None
+    return _page.empty_shell.response(request, _SHELL_HEADERS, 404)
 
 
 @router.api_route("/assets/{version}/{path:path}", methods=["GET", "HEAD"])

@@ -43,7 +43,13 @@ from tests.support.processes import HANGS_AFTER
 #: Names the program, and no other is looked for.
 VARIABLE = "KIBITZ_CHROMIUM"
 #: The same as in scripts/install-chromium.
-_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_PROGRAMS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 _FOLDERS = ("/usr/bin", "/usr/local/bin", "/snap/bin", "/opt/homebrew/bin")
 _APPLICATIONS = ("Google Chrome", "Chromium")
 #: Besides those that Playwright gives, which keep it from phoning home.

@@ -67,6 +67,11 @@ def test_a_token_is_asked_for_until_it_is_the_right_one(
     page.reload()  # it is kept
     shown.expect_moves("e4")
     assert READER not in page.url
+    # A plain link would send no token, and a picture on another page neither.
+    expect(shown.button("Copy embed code")).to_have_count(0)
+    with page.expect_download() as saving:
+        shown.button("Download board.svg").click()
+    assert saving.value.path().read_text("utf-8").startswith("<svg")
 
 
 def test_a_kept_token_that_is_no_good_any_more_is_replaced(

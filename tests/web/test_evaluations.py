@@ -344,3 +344,60 @@ def test_there_are_more_than_fit_on_a_page(page: Page, client: httpx.Client) -> 
     expect(page.get_by_role("link", name="number 0")).to_have_count(0)
     page.get_by_role("button", name="Show more").click()
     expect(page.get_by_role("link", name="number 0")).to_be_visible()
+
+
+def test_an_answer_that_got_lost_starts_no_second_one(
+    page: Page, complaints: Complaints, client: httpx.Client
+) -> None:
+    complaints.expect("ERR_FAILED", at_least=0)
+    page.goto("/evaluations/new")
+    page.get_by_label("Duel").check()
+    page.get_by_label("First agent").select_option("random")
+    page.get_by_label("Second agent").select_option("stockfish:1")
+    page.get_by_label("Name").fill("paid for once")
+    page.get_by_label("Games", exact=True).fill("2")
+    lost: list[Route] = []
+
+    def lose(route: Route) -> None:
+        if lost:
+            route.continue_()
+            return
+        lost.append(route)
+        route.fetch()
+        route.abort()
+
+    page.route("**/api/evaluations", lose)
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("alert").filter(has_text="cannot be reached")).to_be_visible()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("paid for once")
+    listed = client.get("/api/evaluations", params={"limit": 200}).json()["evaluations"]
+    assert [each["name"] for each in listed].count("paid for once") == 1
+
+
+def test_what_cannot_be_followed_is_not_asked_for_again_and_again(
+    page: Page, endless: Evaluation, complaints: Complaints
+) -> None:
+    complaints.expect("404")
+    asked: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route)
+        route.fulfill(status=404, json={"detail": "the evaluation is gone"})
+
+    page.route(f"**/api/evaluations/{endless['id']}/events", refuse)
+    page.goto("/evaluations")
+    expect(page.get_by_role("alert").filter(has_text="The evaluation is gone.")).to_be_visible()
+    page.get_by_role("link", name="an endless duel").first.focus()
+    assert len(asked) == 1
+
+
+def test_whoever_cannot_be_seated_is_not_taken_for_somebody_else(page: Page) -> None:
+    page.goto("/evaluations/new?kind=duel&agents=random,team:nobody&variant=chess960")
+    expect(page.get_by_label("Variant")).to_have_value("chess960")
+    expect(page.get_by_label("First agent")).to_have_value("random")
+    second = page.get_by_label("Second agent")
+    expect(second).to_have_value("")
+    expect(second.locator("option:checked")).to_have_text(
+        "team:nobody cannot be seated: choose another"
+    )

@@ -154,6 +154,20 @@ TABLES: dict[tuple[str, str], list[tuple[list[Any], Any]]] = {
         (["Roff"], "rook leaves the board"),
         (["<img>"], "<img>"),
     ],
+    ("core/delays", "delayOf"): [
+        ([None, 0], 0),
+        (["300", 3], 0),
+        (["300+3", 0], 0),
+        (["300b3", 0], 0),
+        (["10s", 0], 0),
+        (["300d3", 0], 3000),
+        (["300d3", 70], 3000),
+        (["300d0.5", 0], 500),
+        (["40/5400d30:1800d10", 39], 30_000),
+        (["40/5400d30:1800d10", 40], 10_000),
+        (["40/5400+30:1800d10", 39], 0),
+        (["40/5400d30:1800", 40], 0),
+    ],
     ("match/share_panel", "invitation"): [
         (["#seat=white:0123456789-_aB"], {"color": "white", "token": "0123456789-_aB"}),
         (["#seat=black:0123456789"], {"color": "black", "token": "0123456789"}),
@@ -446,3 +460,126 @@ def test_what_is_left_on_a_clock(loaded: Page) -> None:
         [54_500, 50_000, 5_500],
         [54_500, 50_000, 5_500],
     ]
+
+
+#: Folds events, dated so many seconds after the first, into a log, and returns what it shows then.
+FOLDED = """
+async ([module, events, settings]) => {
+  const { MatchLog } = await import(module);
+  const began = Date.parse("2026-11-16T16:40:00.000Z");
+  const log = new MatchLog();
+  log.tellTime(began, began);
+  const clocks = { white_ms: 60_000, black_ms: 60_000 };
+  const fen = "8/8/8/8/8/8/8/8 w - - 0 1";
+  const created = { settings: { budget: null, ...settings }, opening: [], fen };
+  log.apply({ type: "match.created", data: created }, began);
+  log.apply({ type: "match.started", data: {} }, began);
+  return events.map(([type, dated, came, data]) => {
+    const at = new Date(began + dated * 1000).toISOString();
+    log.apply({ type, data: { at, clocks, ...data } }, began + came * 1000);
+    return [log.left("white", began + came * 1000), [...log.pending.speaking.values()].join()];
+  });
+}
+"""
+
+
+def folded(loaded: Page, events: list[list[Any]], **settings: Any) -> list[list[Any]]:
+    found: list[list[Any]] = loaded.evaluate(
+        FOLDED, [f"{assets(loaded)}/match/match_log.js", events, settings]
+    )
+    return found
+
+
+def test_a_turn_that_begins_in_the_future_moves_no_clock(loaded: Page) -> None:
+    """After a fault a player is asked again only later, and the turn is dated then."""
+    turn = {"color": "white", "spent_ms": 0}
+    found = folded(
+        loaded,
+        [["turn.started", 10, 0, turn], ["advice.given", 12, 12, {"by": "tactical"}]],
+    )
+    assert [left for left, _ in found] == [60_000, 58_000]
+
+
+def test_a_clock_with_a_delay_waits(loaded: Page) -> None:
+    turn = {"color": "white", "spent_ms": 0}
+    advice = {"by": "tactical"}
+    found = folded(
+        loaded,
+        [
+            ["turn.started", 0, 0, turn],
+            ["advice.given", 2, 2, advice],
+            ["advice.given", 5, 5, advice],
+        ],
+        time_control="60d3",
+    )
+    assert [left for left, _ in found] == [60_000, 60_000, 58_000]
+
+
+@pytest.mark.parametrize("type_", ["turn.started", "match.paused"])
+def test_whoever_is_interrupted_begins_anew(loaded: Page, type_: str) -> None:
+    turn = {"color": "white", "spent_ms": 0}
+    words = {"by": "tactical", "words": "I think"}
+    found = folded(
+        loaded,
+        [
+            ["turn.started", 0, 0, turn],
+            ["advice.delta", 1, 1, words],
+            [type_, 2, 2, turn],
+            ["advice.delta", 3, 3, words],
+        ],
+    )
+    assert [said for _, said in found] == ["", "I think", "", "I think"]
+
+
+def test_advice_of_another_turn_does_not_stay(loaded: Page) -> None:
+    """As many said as much in the next turn: it is shown, and under the right name."""
+    found = loaded.evaluate(
+        """async (folder) => {
+             const { AdvicePanel } = await import(`${folder}/match/advice_panel.js`);
+             const panel = new AdvicePanel(() => {});
+             const said = (words) => ({ by: "tactical", candidates: [], words, abstained: "" });
+             const log = { isOver: false, status: "running", plies: [], toMove: "white" };
+             const show = (words) => {
+               log.pending = { advice: [said(words)], rejected: [], speaking: new Map() };
+               panel.show(log, log.plies.length, true);
+               return panel.root.textContent;
+             };
+             const texts = [show("attack")];
+             log.plies = [{ number: 1 }];
+             log.toMove = "black";
+             texts.push(show("defend"));
+             log.status = "paused";
+             texts.push(show("defend"));
+             return texts;
+           }""",
+        assets(loaded),
+    )
+    assert "White is thinking" in found[0]
+    assert "attack" in found[0]
+    assert "Black is thinking" in found[1]
+    assert "defend" in found[1]
+    assert "thinking" not in found[2]
+
+
+def test_an_answer_that_comes_after_the_end_does_not_bring_a_match_back(loaded: Page) -> None:
+    found = loaded.evaluate(
+        """async (folder) => {
+             const { LiveMatches } = await import(`${folder}/lobby/live_matches.js`);
+             const told = [];
+             const signal = new AbortController().signal;
+             const nothing = () => {};
+             const tell = (match) => told.push(match.status);
+             const others = { forget: nothing, fail: nothing, succeed: nothing };
+             const live = new LiveMatches({ tell, signal, ...others });
+             const running = { id: "a", status: "running", sequence: 5 };
+             live.learn({ ...running });
+             const at = new Date().toISOString();
+             const outcome = { result: "1-0" };
+             const data = { match_id: "a", sequence: 7, at, status: "ended", outcome };
+             live.take([{ type: "match.ended", data }]);
+             live.learn({ ...running, sequence: 6 });
+             return told;
+           }""",
+        assets(loaded),
+    )
+    assert found == ["running", "ended"]

@@ -274,3 +274,14 @@ def test_the_focus_stays_at_what_is_done(visitor: Visitor, client: httpx.Client)
     assert white.focused() == "0–1 Black wins: White resigned."
     expect(black.status).to_have_text("0–1 Black wins: White resigned.")
     assert black.focused() == "0–1 Black wins: White resigned."
+
+
+def test_flipping_keeps_the_square(visitor: Visitor, client: httpx.Client) -> None:
+    shown = MatchPage.open(visitor, start(client), "white")
+    shown.square("a1").focus()
+    shown.press("ArrowRight", "ArrowUp")
+    assert shown.focused() == "b2"
+    shown.press("f")
+    assert shown.focused() == "b2"
+    shown.press("ArrowRight")
+    assert shown.focused() == "a2"

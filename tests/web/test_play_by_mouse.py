@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.app.http.match_service import command, done, look, play, start
-from tests.support.browser import Visitor
+from tests.support.browser import Complaints, Visitor
 from tests.web.match_page import PHONE, MatchPage, address, both_seats, box_of
 from tests.web.short_game import START
 
@@ -260,3 +260,51 @@ def test_en_passant(visitor: Visitor, client: httpx.Client) -> None:
     for each in (white, black):
         each.expect_moves("d5", "exd6")
         each.expect_position("4k3/8/3P4/8/8/8/8/4K3 b - - 0 1")
+
+
+@pytest.mark.parametrize("way", ["drag", "click"])
+def test_castling_onto_the_rook(visitor: Visitor, client: httpx.Client, way: str) -> None:
+    match = start(client, initial_fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    white, black = both_seats(visitor, match)
+    getattr(white, way)("e1", "a1")
+    white.expect_moves("O-O-O")
+    getattr(black, way)("e8", "h8")
+    black.expect_moves("O-O-O", "O-O")
+
+
+def test_a_second_move_before_the_first_one_has_arrived(
+    visitor: Visitor, client: httpx.Client
+) -> None:
+    shown = MatchPage.open(visitor, start(client), "white")
+    held: list[Route] = []
+    shown.page.route("**/moves", lambda route: held.append(route))
+    with shown.page.expect_request("**/moves"):
+        shown.drag("e2", "e4")
+    shown.type_move("d4")
+    expect(shown.message).to_have_text("Your move is on its way.")
+    held[0].continue_()
+    shown.expect_moves("e4")
+    assert len(held) == 1
+
+
+def test_legal_moves_are_asked_for_until_they_are_had(
+    visitor: Visitor, client: httpx.Client, complaints: Complaints
+) -> None:
+    complaints.expect("503")
+    match = start(client, initial_fen="8/4P3/8/8/8/k7/8/K7 w - - 0 1")
+    page = visitor.open()
+    asked: list[Route] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route)
+        if len(asked) == 1:
+            route.fulfill(status=503, json={"detail": "busy"})
+        else:
+            route.continue_()
+
+    page.route(f"**/api/matches/{match['id']}", answer)
+    page.goto(address(match, "white"))
+    shown = MatchPage(page)
+    expect(shown.message).to_have_text("Busy.")
+    shown.click("e7")
+    shown.expect_marked("hint", "e8")

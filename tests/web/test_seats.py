@@ -106,6 +106,7 @@ def test_draws_are_offered_declined_and_accepted(visitor: Visitor, client: httpx
     for each in (white, black):
         expect(each.status).to_have_text(re.compile("^½–½ Draw by agreement"))
         expect(each.bar("white").locator(".player-result")).to_have_text("½")
+        expect(each.page.locator(".play-notices .notice")).to_have_count(0)  # nothing to answer
 
 
 def test_an_offer_lapses_with_the_move_of_who_got_it(
@@ -240,3 +241,42 @@ def test_both_sides_are_one_persons(visitor: Visitor, client: httpx.Client) -> N
     shown.button("Take back").click()
     shown.expect_moves()
     shown.expect_position(START)
+
+
+def test_whoever_has_both_seats_is_asked_by_the_one_they_gave_away(
+    visitor: Visitor, client: httpx.Client
+) -> None:
+    match = start(client)
+    host, guest = at_both(visitor, match), MatchPage.open(visitor, match, "black")
+    host.drag("e2", "e4")
+    guest.drag("e7", "e5")
+    guest.button("Offer a draw").click()
+    offer = host.page.get_by_role("group", name="Black offers a draw.")
+    offer.get_by_role("button", name="Decline").click()
+    expect(offer).to_have_count(0)
+    guest.button("Take back").click()
+    host.page.get_by_role("group", name="Black asks to take back.").get_by_role(
+        "button", name="Accept"
+    ).click()
+    guest.expect_moves("e4")
+    guest.button("Offer a draw").click()
+    expect(offer).to_be_visible()
+    host.button("Agree a draw").click()  # there is half of it already
+    expect(guest.status).to_have_text(re.compile("^½–½ Draw by agreement"))
+
+
+def test_a_seat_can_be_left_where_there_is_no_clipboard(
+    visitor: Visitor, client: httpx.Client
+) -> None:
+    match = start(client)
+    page = visitor.open()
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.goto(address(match, "white"))
+    shown = MatchPage(page)
+    expect(shown.bar("white")).to_contain_text("you")
+    page.goto(address(match, "black"))
+    shown.button("Copy Black's seat").click()
+    link = page.get_by_label("To be copied").input_value()
+    assert link.endswith(address(match, "black"))
+    shown.button("Leave Black to them").click()
+    expect(shown.bar("black")).not_to_contain_text("you")

@@ -116,3 +116,14 @@ def test_nothing_that_a_page_does_breaks_its_policy(page: Page) -> None:
         expect_heading(page, heading)
         page.wait_for_load_state()
         assert page.evaluate("window.broken") == []
+
+
+@pytest.mark.parametrize("address", ["/matches/", "/nowhere", "/evaluations/a/b"])
+def test_where_there_is_nothing_the_page_says_so(
+    page: Page, complaints: Complaints, address: str
+) -> None:
+    complaints.expect("404")
+    page.goto(address)
+    expect_heading(page, "There is nothing here")
+    page.get_by_role("link", name="To the matches").click()
+    expect_heading(page, "Matches")

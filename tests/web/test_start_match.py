@@ -259,3 +259,24 @@ def test_everybody_can_use_it(page: Page) -> None:
     page.set_viewport_size(PHONE)
     check_accessibility(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_seat_whose_token_got_lost_is_not_left_to_nobody(
+    form: Page, client: httpx.Client
+) -> None:
+    """The first answer got lost over a restart: the second one tells no secret any more."""
+    answers: list[str] = []
+
+    def forget(route: Route) -> None:
+        response = route.fetch()
+        told = response.json()
+        answers.append(told["id"])
+        if len(answers) == 1:
+            told["seats"]["white"]["token"] = None
+        route.fulfill(response=response, json=told)
+
+    form.route("**/api/matches", forget)
+    form.get_by_role("button", name="Start the match").click()
+    expect(form.locator(".player-bar.white")).to_contain_text("you")
+    first, second = (client.get(f"/api/matches/{each}").json()["status"] for each in answers)
+    assert (first, second) == ("aborted", "running")

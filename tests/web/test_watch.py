@@ -248,6 +248,22 @@ def test_clocks_tick(visitor: Visitor, client: httpx.Client) -> None:
     expect(shown.page.locator(".match-facts")).to_contain_text("5 min + 2 s")
 
 
+def test_clocks_go_back_with_the_moves(visitor: Visitor, client: httpx.Client) -> None:
+    match = start(client, time_control="300+200")
+    play(client, match, "e4 e5")
+    shown = MatchPage.open(visitor, match)
+    clock = shown.bar("white").get_by_role("timer")
+    expect(clock).to_have_text(re.compile("^08:"))
+    shown.press("Home")
+    expect(clock).to_have_text("05:00")
+    expect(clock).not_to_have_class(re.compile("running"))
+    shown.press("ArrowRight")
+    expect(clock).to_have_text(re.compile("^08:"))
+    expect(shown.bar("black").get_by_role("timer")).to_have_text("05:00")
+    shown.press("End")
+    expect(clock).to_have_class(re.compile("running"))
+
+
 def test_a_low_clock_is_marked_and_falls(visitor: Visitor, client: httpx.Client) -> None:
     match = start(client, "thinker", "human", time_control="2")
     shown = MatchPage.open(visitor, match)
@@ -375,3 +391,16 @@ def test_chess960(visitor: Visitor, client: httpx.Client) -> None:
     state = play(client, match, "Nf3")
     shown.expect_position(state["fen"])
     expect(shown.page.locator(".move-number")).to_have_text(["9."])
+
+
+def test_a_move_and_its_answer_are_both_said(visitor: Visitor, client: httpx.Client) -> None:
+    """What comes at once is said in order, but not so much that nobody could listen."""
+    match = start(client)
+    play(client, match, "e4 e5 Nf3 Nc6")
+    page = visitor.open()
+    page.clock.set_fixed_time(look(client, match)["updated_at"])  # it has just happened
+    page.goto(address(match))
+    shown = MatchPage(page)
+    shown.expect_moves("e4", "e5", "Nf3", "Nc6")
+    plies = shown.speaker.get_by_text(re.compile("^(White|Black): "))
+    expect(plies).to_have_text(["Black: e5.", "White: knight f3.", "Black: knight c6."])

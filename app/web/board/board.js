@@ -86,10 +86,10 @@ export class Board extends HTMLElement {
     this.#arrange(pieces, true);
   }
 
-  /** Draw arrows over the board: `[{ uci, kind }]`. */
+  /** Draw arrows over the board, for moves of a colour: `[{ uci, kind, color }]`. */
   point(arrows) {
     if (!this.#geometry) return;
-    fill(this.arrows, arrows.map(({ uci, kind }) => this.#arrow(uci, kind)));
+    fill(this.arrows, arrows.map((each) => this.#arrow(each)));
   }
 
   // --- drawing ---
@@ -134,9 +134,10 @@ export class Board extends HTMLElement {
       this.courtLayers.far?.group,
       rows,
       this.courtLayers.near?.group,
-      labels, this.marks, this.pieces, this.arrows,
+      this.marks, labels, this.pieces, this.arrows,
     );
     this.#slots.clear();
+    const hadFocus = this.contains(document.activeElement);
     fill(this, this.picture);
     this.#hand?.enter(this.picture);
     if (this.#shown) {
@@ -144,6 +145,7 @@ export class Board extends HTMLElement {
       this.#mark();
       this.#fillCourts();
       this.#describe();
+      if (hadFocus) this.#hand?.stand();
     }
   }
 
@@ -175,20 +177,15 @@ export class Board extends HTMLElement {
   }
 
   #labels() {
-    const { width, height, shelf } = this.#geometry;
+    const { height, shelf } = this.#geometry;
     const rows = this.#geometry.rows();
     const files = rows.at(-1).map((square, column) =>
-      svg("text", { x: column * SIDE + SIDE - 3, y: height - shelf - 3, "text-anchor": "end", class: this.#labelShade(square) }, square[0]),
+      svg("text", { x: column * SIDE + SIDE - 3, y: height - shelf - 3, "text-anchor": "end" }, square[0]),
     );
     const ranks = rows.map((row, index) =>
-      svg("text", { x: 3, y: shelf + index * SIDE + 11, class: this.#labelShade(row[0]) }, row[0][1]),
+      svg("text", { x: 3, y: shelf + index * SIDE + 11 }, row[0][1]),
     );
-    return width ? [...files, ...ranks] : [];
-  }
-
-  #labelShade(square) {
-    const [file, rank] = fileAndRank(square);
-    return (file + rank) % 2 ? "on-light" : "on-dark";
+    return [...files, ...ranks];
   }
 
   /** Bring the drawn pieces to their squares: those that moved slide, others come and go. */
@@ -280,12 +277,12 @@ export class Board extends HTMLElement {
     }
   }
 
-  #arrow(uci, kind) {
+  #arrow({ uci, kind, color }) {
     const { from, to } = endsOf(uci);
     const [x, y] = this.#geometry.middle(from);
-    const leaving = placementTurn(this.#shown) === "white" ? "black" : "white";
+    const court = color === "white" ? "black" : "white";
     const [toX, toY] = to === "off"
-      ? [x, this.#geometry.courtTop(leaving) + SIDE / 2]
+      ? [x, this.#geometry.courtTop(court) + SIDE / 2]
       : this.#geometry.middle(to);
     const angle = Math.atan2(toY - y, toX - x);
     const [tipX, tipY] = [toX - 6 * Math.cos(angle), toY - 6 * Math.sin(angle)];
@@ -318,10 +315,6 @@ export class Board extends HTMLElement {
   #emptyName(square) {
     return square === "white" || square === "black" ? `${square}'s court` : `${square}, empty`;
   }
-}
-
-function placementTurn(shown) {
-  return shown.placement.turn;
 }
 
 customElements.define("kibitz-board", Board);

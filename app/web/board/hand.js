@@ -55,6 +55,11 @@ export class Hand {
     this.#board.squares.get(this.#cursor).setAttribute("tabindex", "0");
   }
 
+  /** Stand where the keys were, on a new drawing. */
+  stand() {
+    this.#moveCursor(this.#cursor, true);
+  }
+
   /** The position has changed. */
   renew() {
     if (this.#drag && this.#isOwn(this.#drag.from)) this.#carry();
@@ -94,6 +99,12 @@ export class Hand {
     return colorOf(this.#board.shown.placement.pieces.get(from)) === "white" ? "black" : "white";
   }
 
+  /** Whether whoever has a piece selected means to put it there, and not to select another one. */
+  #isTarget(square) {
+    const from = this.#selected;
+    return !this.#isOwn(square) || this.#targets(from).has(square) || this.#castling(from, square).length > 0;
+  }
+
   #isOwn(square) {
     const letter = this.#board.shown.placement.pieces.get(square);
     return letter !== undefined && this.#seat.colors.includes(colorOf(letter));
@@ -112,7 +123,7 @@ export class Hand {
     if (square === null) return;
     event.preventDefault();
     const wasSelected = this.#selected === square;
-    if (this.#selected && !wasSelected && (!this.#isOwn(square) || this.#targets(this.#selected).has(square))) {
+    if (this.#selected && !wasSelected && this.#isTarget(square)) {
       this.#try(this.#selected, square);
       return;
     }
@@ -215,7 +226,7 @@ export class Hand {
   #press() {
     const square = this.#cursor;
     if (this.#selected === square) this.#select(null);
-    else if (this.#selected && (!this.#isOwn(square) || this.#targets(this.#selected).has(square))) this.#try(this.#selected, square);
+    else if (this.#selected && this.#isTarget(square)) this.#try(this.#selected, square);
     else if (this.#isOwn(square)) {
       this.#select(square);
       if (!this.#seat.moves.length) {
@@ -259,17 +270,24 @@ export class Hand {
     else this.#seat.refuse(from, isCourt ? "off" : target);
   }
 
-  /** In Chess960 one castles by taking the own rook; the king's new square will do as well. */
+  /**
+   * One castles by moving the king two files, in Chess960 by taking the own rook. Here the king's new
+   * square will do in Chess960, and the rook in chess.
+   */
   #castling(from, target) {
     const { pieces } = this.#board.shown.placement;
     const king = pieces.get(from);
     if (king?.toLowerCase() !== "k" || target.length !== 2) return [];
     const [file, rank] = fileAndRank(target);
-    if (![2, 6].includes(file) || rank !== fileAndRank(from)[1]) return [];
+    const [at, ownRank] = fileAndRank(from);
+    const isOwnRook = pieces.get(target) === (king === "K" ? "R" : "r");
+    if (rank !== ownRank || !(isOwnRook || [2, 6].includes(file))) return [];
+    const isShort = isOwnRook ? file > at : file === 6;
     return this.#movesFrom(from).filter(({ uci }) => {
-      const { to } = endsOf(uci);
-      const isCastling = pieces.get(to) && colorOf(pieces.get(to)) === colorOf(king);
-      return isCastling && (fileAndRank(to)[0] > fileAndRank(from)[0]) === (file === 6);
+      const [to] = fileAndRank(endsOf(uci).to);
+      const isOntoRook = pieces.get(endsOf(uci).to) === (king === "K" ? "R" : "r");
+      const isCastling = isOntoRook ? !isOwnRook : isOwnRook && Math.abs(to - at) === 2;
+      return isCastling && to > at === isShort;
     });
   }
 }

@@ -125,8 +125,11 @@ export class AgentFields {
 
   fillSelect(row, chosen) {
     const groups = Map.groupBy(this.offered(), (each) => GROUPS[each.kind] ?? NO_GROUP);
+    const isMissing = chosen && !this.offered().some(({ name }) => name === chosen); // and nobody else takes its place
+    row.select.required = true;
     fill(
       row.select,
+      isMissing && element("option", { value: "", selected: true }, `${chosen} cannot be seated: choose another`),
       [...groups].map(([title, players]) =>
         element(
           "optgroup",

@@ -152,7 +152,7 @@ class CompareView extends View {
       fill(this.shared, metWords(all.filter((each) => shared.includes(each.id) && isMeeting(each))));
       const agents = all.flatMap(({ plan }) => plan.agents);
       const agentOf = ({ label }) => agents.find((each) => labelOf(each) === label) ?? { name: label };
-      this.duel.href = duelAddress(chosen.map((row) => agentText(agentOf(row))));
+      this.duel.href = duelAddress(chosen.map((row) => agentText(agentOf(row))), this.variant);
     } catch (error) {
       this.problems.say(error);
     }
@@ -166,8 +166,8 @@ function labelOf({ title, name, depth, nodes, time_ms: time }) {
   return limits.length ? `${name} at ${limits.join(", ")}` : name;
 }
 
-function duelAddress(agents) {
-  return `/evaluations/new?${new URLSearchParams({ kind: "duel", agents: agents.join(",") })}`;
+function duelAddress(agents, variant) {
+  return `/evaluations/new?${new URLSearchParams({ kind: "duel", agents: agents.join(","), variant })}`;
 }
 
 function marked(text, isBetter) {

@@ -3,7 +3,7 @@
 import { get } from "../core/api.js";
 import { tellConnection } from "../core/connection.js";
 import { element, fill } from "../core/element.js";
-import { follow } from "../core/event_stream.js";
+import { State, follow } from "../core/event_stream.js";
 import { noteQuery } from "../core/router.js";
 import { View } from "../core/view.js";
 import { capital } from "../core/wording.js";
@@ -135,15 +135,23 @@ class EvaluationsView extends View {
     const isFirst = this.followed.size === 0;
     this.followed.add(id);
     const signal = AbortSignal.any([this.leaving, this.unfollow.signal]);
+    let refused = null;
     await follow(`/api/evaluations/${id}/events`, {
       deal: (events) => this.cards.get(id)?.update(events.at(-1).data),
-      tell: isFirst ? tellConnection : undefined, // one of them speaks for all
+      tell: (state, problem) => {
+        refused = state === State.OVER ? problem : null;
+        if (isFirst) tellConnection(state, problem); // one of them speaks for all
+      },
       after: revision,
       lastType: "evaluation.ended",
       rests: true,
       signal,
     });
     if (signal.aborted) return;
+    if (refused) {
+      this.problems.say(refused);
+      return; // and it stays among those that are followed: it would only be refused again
+    }
     this.followed.delete(id);
     this.followRunning(); // the next one that runs
   }

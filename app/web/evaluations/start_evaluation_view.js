@@ -1,6 +1,7 @@
 // A form for a plan: what to measure and how. It tells what that will cost before anything is begun.
 
 import { get, post } from "../core/api.js";
+import { Attempt } from "../core/attempt.js";
 import { element, fill } from "../core/element.js";
 import { go } from "../core/router.js";
 import { View } from "../core/view.js";
@@ -10,10 +11,12 @@ import { estimateTable } from "./estimate_table.js";
 import { KINDS } from "./kinds.js";
 import { PlanFields } from "./plan_fields.js";
 import { ProblemNotice } from "./problem_notice.js";
+import { variantOf } from "./variant_choice.js";
 
 class StartEvaluationView extends View {
   async show() {
     this.title("New evaluation");
+    this.attempt = new Attempt();
     this.problems = new ProblemNotice();
     fill(this, element("h1", {}, "New evaluation"), this.problems.element);
     try {
@@ -26,11 +29,12 @@ class StartEvaluationView extends View {
   }
 
   build(players) {
-    const { kind, agents } = this.place.query;
+    const { kind, agents, variant } = this.place.query;
     const changed = () => this.changed();
     this.kinds = kindChoice(KINDS[kind] ? kind : "ladder", changed);
     this.agents = new AgentFields(players, { changed });
     this.fields = new PlanFields({ changed });
+    this.fields.at("variant").input.value = variantOf({ variant });
     this.agents.begin(agents ? agents.split(",") : ["classical@nodes=1000"]);
     this.unavailable = element("p", { class: "hint quiet small", hidden: true });
     this.agents.element.append(this.unavailable);
@@ -115,9 +119,15 @@ class StartEvaluationView extends View {
     this.ask.disabled = this.start.disabled = true;
     try {
       const plan = this.plan();
-      const answer = await post(`/api/evaluations${isDry ? "?dry_run=true" : ""}`, plan, { signal: this.leaving });
-      if (isDry) fill(this.estimate, estimateTable(answer, plan.kind));
-      else go(`/evaluations/${answer.id}`);
+      if (isDry) {
+        const estimate = await post("/api/evaluations?dry_run=true", plan, { signal: this.leaving });
+        fill(this.estimate, estimateTable(estimate, plan.kind));
+        return;
+      }
+      const headers = this.attempt.headers(plan); // it may be dear: an answer that got lost starts no second one
+      const { id } = await post("/api/evaluations", plan, { headers, signal: this.leaving });
+      this.attempt.end();
+      go(`/evaluations/${id}`);
     } catch (error) {
       this.tell(error);
     } finally {

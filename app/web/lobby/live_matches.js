@@ -18,7 +18,7 @@ export function isOver(match) {
  * States of matches by the events of `/api/events`.
  *
  * `tell(match)` hears of each that is new or has changed, `forget()` that none of them counts any
- * more, and `fail(problem)` what could not be asked for.
+ * more, `fail(problem)` what could not be asked for, and `succeed()` that it could again.
  */
 export class LiveMatches {
   #matches = new Map();
@@ -27,16 +27,19 @@ export class LiveMatches {
   #tell;
   #forget;
   #fail;
+  #succeed;
+  #ended = new Map(); // by id: the last event of those that are over, since answers may overtake events
   #signal;
   /** By how much this browser's clock is ahead of the service's, in milliseconds. */
   skew = 0;
   /** Whether there were more than a snapshot holds: others have to be asked for. */
   isCut = false;
 
-  constructor({ tell, forget, fail, signal }) {
+  constructor({ tell, forget, fail, succeed, signal }) {
     this.#tell = tell;
     this.#forget = forget;
     this.#fail = fail;
+    this.#succeed = succeed;
     this.#signal = signal;
   }
 
@@ -56,12 +59,12 @@ export class LiveMatches {
 
   /** Take in the state of a match, unless a newer one is known. */
   learn(match) {
-    const known = this.#matches.get(match.id);
-    if (known && known.sequence > match.sequence) return;
+    const known = this.#matches.get(match.id)?.sequence ?? this.#ended.get(match.id) ?? 0;
+    if (known > match.sequence) return;
     const events = this.#unknown.get(match.id) ?? [];
     this.#unknown.delete(match.id);
     if (!isOver(match)) this.#matches.set(match.id, match);
-    else this.#matches.delete(match.id);
+    else this.#end(match);
     this.#tell(match);
     for (const [type, data] of events) this.#happen(type, data);
   }
@@ -78,6 +81,7 @@ export class LiveMatches {
       const ids = new Set(listed.map((match) => match.id));
       const doubtful = [...this.#matches.values()].filter((match) => !ids.has(match.id) && mayHaveChanged(match));
       for (const { id } of doubtful.slice(0, MOST_LOOKED_AT)) this.learn(await this.#get(id));
+      this.#succeed();
     } catch (problem) {
       this.#fail(problem);
     }
@@ -99,6 +103,7 @@ export class LiveMatches {
   #begin(matches) {
     this.#matches.clear();
     this.#unknown.clear();
+    this.#ended.clear();
     this.isCut = matches.length >= MOST;
     this.#forget();
     for (const match of matches) this.learn(match);
@@ -115,8 +120,14 @@ export class LiveMatches {
     if (data.sequence <= match.sequence) return;
     CHANGES[type]?.(match, data);
     match.sequence = data.sequence;
-    if (isOver(match)) this.#matches.delete(match.id);
+    if (isOver(match)) this.#end(match);
     this.#tell(match);
+  }
+
+  #end(match) {
+    this.#matches.delete(match.id);
+    this.#ended.set(match.id, match.sequence);
+    if (this.#ended.size > MOST) this.#ended.delete(this.#ended.keys().next().value);
   }
 
   /** Ask for the matches of which there are events, but no state. */

@@ -33,6 +33,7 @@ class LobbyView extends View {
       tell: (match) => this.take(match),
       forget: () => this.forget(),
       fail: (problem) => this.fail(problem),
+      succeed: () => (this.problem.hidden = true),
       signal: this.leaving,
     });
     this.finished.filter(this.filter.query);

@@ -4,7 +4,7 @@ import { element, fill } from "../core/element.js";
 import { variantName } from "../core/wording.js";
 
 const STATUSES = [
-  ["", "Any"],
+  ["", "Live and finished"],
   ["running", "Being played"],
   ["created", "Waiting to begin"],
   ["paused", "Paused"],

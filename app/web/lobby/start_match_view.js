@@ -1,6 +1,7 @@
 // Starting a match: quick starts, and a form for everything that a match can be started with.
 
 import { get, post } from "../core/api.js";
+import { Attempt } from "../core/attempt.js";
 import { element, fill, say } from "../core/element.js";
 import { form as kept, seats } from "../core/kept.js";
 import { go } from "../core/router.js";
@@ -20,7 +21,7 @@ const NAME = "match";
 class StartMatchView extends View {
   async show() {
     this.title("New match");
-    this.attempt = null; // what was last sent, and under which key
+    this.attempt = new Attempt();
     const problem = element("div", { class: "notice bad", role: "alert", hidden: true });
     fill(this, element("h1", {}, "New match"), problem);
     try {
@@ -207,9 +208,7 @@ class StartMatchView extends View {
     for (const button of buttons) button.disabled = true;
     notice.hidden = true;
     try {
-      const headers = { "Idempotency-Key": this.keyFor(body) };
-      const match = await post("/api/matches", body, { headers, signal: this.leaving });
-      this.attempt = null;
+      const match = await this.started(body);
       const given = Object.entries(match.seats).filter(([, seat]) => seat?.token);
       if (given.length) seats.add(match.id, Object.fromEntries(given.map(([color, { token }]) => [color, token])));
       go(`/matches/${match.id}`);
@@ -222,11 +221,18 @@ class StartMatchView extends View {
     }
   }
 
-  /** Return the same key as long as the same is asked for: it may have arrived the first time. */
-  keyFor(body) {
-    const text = JSON.stringify(body);
-    if (this.attempt?.text !== text) this.attempt = { text, key: randomKey() };
-    return this.attempt.key;
+  /** Start a match, and return it. */
+  async started(body) {
+    const signal = this.leaving;
+    const ask = () => post("/api/matches", body, { headers: this.attempt.headers(body), signal });
+    const match = await ask();
+    this.attempt.end();
+    const isLost = Object.values(match.seats).some((seat) => seat && !seat.token);
+    if (!isLost) return match;
+    // It was started by a request whose answer got lost, and with it the seat's token, over a restart.
+    const reason = "started, but the answer with the seat's token got lost";
+    await post(`/api/matches/${match.id}/abort`, { reason }, { signal });
+    return ask();
   }
 
   tell(problem, notice) {
@@ -238,12 +244,6 @@ class StartMatchView extends View {
       say(notice, sentence(problem.message));
     }
   }
-}
-
-/** Return what nobody else makes; `crypto.randomUUID` is only there in secure contexts. */
-function randomKey() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 customElements.define("start-match-view", StartMatchView);

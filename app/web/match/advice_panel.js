@@ -20,7 +20,8 @@ export class AdvicePanel {
     const isPending = isAtEnd && !log.isOver && (pending.advice.length || pending.rejected.length || pending.speaking.size);
     const turn = isPending ? pending : log.plies[ply - 1];
     const spoken = [...pending.speaking.values()].reduce((sum, words) => sum + words.length, 0);
-    const key = `${isPending ? `now ${pending.advice.length} ${pending.rejected.length} ${spoken}` : `at ${ply} ${turn?.sequence} ${turn?.san}`} ${log.isOver}`;
+    const now = () => `now ${ply} ${log.status} ${pending.advice.length} ${pending.rejected.length} ${spoken}`;
+    const key = `${isPending ? now() : `at ${ply} ${turn?.sequence} ${turn?.san}`} ${log.isOver}`;
     if (key === this.#key) return;
     this.#key = key;
     this.point([]); // whoever pointed at a candidate points at nothing now
@@ -31,11 +32,11 @@ export class AdvicePanel {
   }
 
   #showPending(log, pending) {
-    this.heading.textContent = `${capital(log.toMove)} is thinking`;
+    this.heading.textContent = log.status === "paused" ? "Said so far" : `${capital(log.toMove)} is thinking`;
     const speaking = [...pending.speaking].map(([by, words]) =>
       element("article", { class: `advice ${kindOf(by)}` }, element("h3", {}, by, element("span", { class: "chip" }, "speaking …")), element("p", { class: "words" }, words.slice(-600))),
     );
-    refill(this.content, pending.rejected.map((each) => refusal(each, log.fen)), pending.advice.map((each) => this.#advice(each, null)), speaking);
+    refill(this.content, pending.rejected.map((each) => refusal(each, log.fen)), pending.advice.map((each) => this.#advice(each, null, log.toMove)), speaking);
   }
 
   #showPly(log, ply) {
@@ -58,17 +59,18 @@ export class AdvicePanel {
       element("p", { class: "quiet small" }, `${facts.join(", ")}.`),
       ply.decision?.reason && element("p", { class: "decision-reason" }, `“${ply.decision.reason}”`),
       ply.rejected.map((each) => refusal(each, before)),
-      ply.advice.map((each) => this.#advice(each, ply)),
+      ply.advice.map((each) => this.#advice(each, ply, ply.color)),
       chosenFrom(ply),
       !ply.advice.length && !ply.rejected.length && !ply.decision?.reason && element("p", { class: "quiet" }, "Nothing was said."),
     );
   }
 
-  #advice(advice, ply) {
+  /** Return a card for what somebody said, before a ply of a colour or, yet, before none. */
+  #advice(advice, ply, color) {
     const kind = kindOf(advice.by);
     const candidates = advice.candidates.map((candidate) => {
       const isPlayed = ply?.uci === candidate.uci;
-      const arrow = [{ uci: candidate.uci, kind }];
+      const arrow = [{ uci: candidate.uci, kind, color }];
       return element(
         "li",
         { class: isPlayed ? "played" : null },
@@ -78,6 +80,7 @@ export class AdvicePanel {
             type: "button", class: "candidate", title: "Show it on the board", dataset: { name: `${advice.by} ${candidate.uci}` },
             onpointerenter: () => this.point(arrow), onpointerleave: () => this.point([]),
             onfocus: () => this.point(arrow), onblur: () => this.point([]),
+            onclick: () => this.point(arrow), // where nothing hovers, and a tap does not focus
           },
           candidate.san,
         ),

@@ -4,6 +4,9 @@ import { get } from "../core/api.js";
 import { element, fill } from "../core/element.js";
 import { count, duration, many, money, sentence } from "../core/wording.js";
 
+/** So many calls are fetched at a time. */
+const PAGE = 50;
+
 /** The panel of a match's ledger. */
 export class LedgerPanel {
   constructor(matchId, leaving) {
@@ -37,6 +40,8 @@ export class LedgerPanel {
   /** Show sums over all calls, and what the budget leaves of it. */
   show(ledger, budget) {
     this.root.hidden = ledger.calls === 0;
+    if (this.calls.open && ledger.calls !== this.counted) this.#loadNew();
+    this.counted = ledger.calls;
     const tokens = ledger.prompt_tokens + ledger.completion_tokens;
     const of = (limit, write) => (limit == null ? "" : ` of ${write(limit)}`);
     const facts = [
@@ -50,14 +55,22 @@ export class LedgerPanel {
     fill(this.totals, facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   }
 
+  /** There are more calls by now; whoever has leafed on in the table stays where they are. */
+  #loadNew() {
+    if (this.rows.childElementCount <= PAGE) this.#load(true);
+    else this.more.hidden = false;
+  }
+
+  /** Load more calls, or all from the first on; one answer at a time counts. */
   async #load(isAnew = false) {
-    if (isAnew) {
-      this.cursor = null;
-      fill(this.rows);
-    }
+    this.loading?.abort();
+    this.loading = new AbortController();
+    const signal = AbortSignal.any([this.leaving, this.loading.signal]);
+    const cursor = isAnew ? null : this.cursor;
     this.message.hidden = true;
     try {
-      const page = await get(this.path, { query: { cursor: this.cursor }, signal: this.leaving });
+      const page = await get(this.path, { query: { cursor, limit: PAGE }, signal });
+      if (isAnew) fill(this.rows);
       this.cursor = page.next_cursor;
       this.rows.append(...page.calls.map(row));
       this.more.hidden = page.next_cursor === null;

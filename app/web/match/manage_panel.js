@@ -4,20 +4,30 @@ import { post } from "../core/api.js";
 import { element, refill, say } from "../core/element.js";
 import { sentence } from "../core/wording.js";
 
+const BOUNDS = [
+  { key: "usd", title: "Dollars", step: "any" },
+  { key: "tokens", title: "Tokens", step: 1 },
+  { key: "calls", title: "Calls", step: 1 },
+];
+
 /** The panel of commands that concern the whole match. */
 export class ManagePanel {
   constructor(matchId, leaving) {
     this.path = `/api/matches/${matchId}`;
     this.leaving = leaving;
     this.reason = element("input", { id: "manage-reason", maxlength: 200, placeholder: "optional; watchers see it" });
-    this.budget = element("input", { id: "manage-budget", type: "number", min: 0, step: "any", placeholder: "as it was" });
+    this.bounds = BOUNDS.map(({ key, step }) =>
+      element("input", { id: `manage-${key}`, type: "number", min: 0, step, placeholder: "no bound" }),
+    );
     this.reasonField = element("div", { class: "field" }, element("label", { for: "manage-reason" }, "Reason"), this.reason);
-    this.budgetField = element(
-      "div",
-      { class: "field" },
-      element("label", { for: "manage-budget" }, "Go on with a budget of (USD)"),
-      this.budget,
-      element("span", { class: "hint" }, "In place of the one that it had; what was spent counts."),
+    this.budgetFields = element(
+      "fieldset",
+      { class: "stack" },
+      element("legend", {}, "Go on with this budget"),
+      element("span", { class: "quiet small" }, "In place of the one that it had; what was spent counts. An empty field is no bound."),
+      BOUNDS.map(({ key, title }, place) =>
+        element("div", { class: "field" }, element("label", { for: `manage-${key}` }, title), this.bounds[place]),
+      ),
     );
     this.buttons = element("div", { class: "row" });
     this.message = element("p", { class: "wrong", role: "alert" });
@@ -25,7 +35,7 @@ export class ManagePanel {
       "details",
       { class: "panel manage-panel", hidden: true },
       element("summary", {}, "Manage this match"),
-      element("div", { class: "stack" }, this.reasonField, this.budgetField, this.buttons, this.message),
+      element("div", { class: "stack" }, this.reasonField, this.budgetFields, this.buttons, this.message),
     );
   }
 
@@ -36,8 +46,8 @@ export class ManagePanel {
     if (this.root.dataset.status === log.status) return;
     this.root.dataset.status = log.status;
     const isPaused = log.status === "paused";
-    const hasMoney = log.pause?.cause === "budget";
-    this.budgetField.hidden = !hasMoney;
+    this.budgetFields.hidden = log.pause?.cause !== "budget";
+    BOUNDS.forEach(({ key }, place) => (this.bounds[place].value = log.budget?.[key] ?? ""));
     const button = (text, action, kind = null) => element("button", { type: "button", class: kind, onclick: action }, text);
     refill(
       this.buttons,
@@ -54,7 +64,9 @@ export class ManagePanel {
   }
 
   #resumption() {
-    return this.budget.value === "" ? undefined : { budget: { usd: Number(this.budget.value) } };
+    if (this.budgetFields.hidden) return undefined;
+    const filled = BOUNDS.map(({ key }, place) => [key, this.bounds[place].value]).filter(([, value]) => value !== "");
+    return { budget: Object.fromEntries(filled.map(([key, value]) => [key, Number(value)])) };
   }
 
   #confirmAbort() {
@@ -74,7 +86,7 @@ export class ManagePanel {
     say(this.message, "");
     try {
       await post(`${this.path}/${route}`, data, { signal: this.leaving });
-      this.reason.value = this.budget.value = "";
+      this.reason.value = "";
     } catch (problem) {
       if (problem.name !== "AbortError") say(this.message, sentence(problem.message));
     }

@@ -1,5 +1,10 @@
 // A match as its log tells it: every event changes it, and nothing else does.
 
+import { delayOf } from "../core/delays.js";
+
+/** In milliseconds: the `Date` of an answer is rounded down to the second, and on its way for a while. */
+const DATE_IS_OFF_BY = 3_000;
+
 /** A match, rebuilt from its events: those of the past and those to come are dealt with alike. */
 export class MatchLog {
   constructor() {
@@ -26,16 +31,25 @@ export class MatchLog {
     this.skew = Infinity;
   }
 
+  #leastSkew = -Infinity;
+
   /** Take an event: `{ type, data }`. Types that are not known are left alone. */
   apply({ type, data }, now = Date.now()) {
     if (data.sequence) this.sequence = data.sequence;
-    if (data.at) this.skew = Math.min(this.skew, now - Date.parse(data.at));
+    // A turn may begin in the future: after a fault its player is asked again only then.
+    if (data.at && type !== "turn.started") this.#refineSkew(now - Date.parse(data.at));
     this.#changes[type]?.(data);
   }
 
   /** Learn what the clock of the service shows, to the second. */
   tellTime(time, now = Date.now()) {
-    this.skew = Math.min(this.skew, now - time);
+    this.#leastSkew = now - time - DATE_IS_OFF_BY;
+    this.#refineSkew(now - time);
+  }
+
+  /** The least sample is the one that was on its way for the shortest time. */
+  #refineSkew(sample) {
+    this.skew = Math.max(this.#leastSkew, Math.min(this.skew, sample));
   }
 
   #changes = {
@@ -53,6 +67,7 @@ export class MatchLog {
       this.clocks = data.clocks;
       this.openingClocks ??= data.clocks;
       this.turn = { color: data.color, startedAt: Date.parse(data.at), spentMs: data.spent_ms };
+      this.pending.speaking.clear(); // whoever is asked anew begins anew
     },
     "advice.given": (data) => {
       this.pending.speaking.delete(data.by);
@@ -91,6 +106,7 @@ export class MatchLog {
     "match.paused": (data) => {
       this.status = "paused";
       this.pause = { reason: data.reason, cause: data.cause };
+      this.pending.speaking.clear();
       if (this.turn) this.turn = { ...this.turn, startedAt: null, spentMs: data.spent_ms };
     },
     "match.resumed": (data) => {
@@ -154,7 +170,20 @@ export class MatchLog {
   left(color, now = Date.now()) {
     if (!this.clocks) return null;
     const stood = this.clocks[`${color}_ms`];
-    return stood === null || this.turn?.color !== color ? stood : stood - this.thought(now);
+    if (stood === null || this.turn?.color !== color) return stood;
+    return stood - Math.max(0, this.thought(now) - this.#delay(color));
+  }
+
+  /** Return what stood on a colour's clock when some ply had been played, as `left` does. */
+  stoodAfter(color, number) {
+    const clocks = number > this.openingPlies ? this.plies[number - 1]?.clocks : this.openingClocks;
+    return clocks?.[`${color}_ms`] ?? null;
+  }
+
+  #delay(color) {
+    if (!this.settings?.time_control?.includes("d")) return 0;
+    const played = this.plies.filter((ply) => ply.source !== "opening" && ply.color === color).length;
+    return delayOf(this.settings.time_control, played);
   }
 
   /** Return how long the side to move has thought, in milliseconds. */

@@ -27,6 +27,8 @@ const TICK = 100;
 /** In milliseconds: how often sums of the ledger are asked for at most. */
 const LEDGER_EVERY = 1_500;
 const RETRY = 2_000;
+/** How many plies that come at once are said aloud: a player's own, and the answer. */
+const MOST_SPOKEN = 3;
 
 class MatchView extends View {
   show() {
@@ -174,15 +176,14 @@ class MatchView extends View {
   #announce(events) {
     const plies = events.filter((each) => each.type === "ply.played");
     const isNews = (each) => Date.now() - this.log.skew - Date.parse(each.data.at) < NEWS;
-    const last = plies.at(-1);
-    if (last && isNews(last)) {
-      this.#say(announcement(last.data));
-      knock(last.data.san);
-    }
+    const spoken = new Set(plies.slice(-MOST_SPOKEN)); // of more, one would hear nothing else
     for (const each of events) {
-      const text = spokenEvents[each.type]?.(each.data);
-      if (text && isNews(each)) this.#say(text);
+      if (!isNews(each)) continue;
+      const text = spoken.has(each) ? announcement(each.data) : spokenEvents[each.type]?.(each.data);
+      if (text) this.#say(text);
     }
+    const last = plies.at(-1);
+    if (last && isNews(last)) knock(last.data.san);
   }
 
   #say(text) {
@@ -192,8 +193,9 @@ class MatchView extends View {
 
   #tell(state, problem) {
     tellConnection(state, problem);
-    this.lostAt = state === State.LOST ? (this.lostAt ?? Date.now()) : null;
-    this.body.classList.toggle("lost", this.lostAt !== null);
+    // If only we are cut off, the service is there, and its clocks run.
+    this.lostAt = state === State.LOST && navigator.onLine ? (this.lostAt ?? Date.now()) : null;
+    this.body.classList.toggle("lost", state === State.LOST);
     if (state === State.OVER && problem) {
       say(this.loading, "This match cannot be shown");
       this.problem.hidden = false;
@@ -315,7 +317,7 @@ class MatchView extends View {
     const position = log.positionAfter(ply);
     this.board.show(position, { isStill: this.hasJumped });
     this.hasJumped = false;
-    for (const color of ["white", "black"]) this.bars[color].show(log, position.fen, color in own, this.now);
+    for (const color of ["white", "black"]) this.bars[color].show(log, ply, position.fen, color in own, this.now);
     this.evaluationBar.show(log, ply, this.board.orientation);
     this.graph.show(log, ply);
     this.moves.show(log, ply);

@@ -11,6 +11,7 @@ import { capital, sentence } from "../core/wording.js";
  */
 export class PlayControls {
   #asked = null;
+  #isAgreeing = false;
 
   constructor(matchId, leaving, { play, lose, helped }) {
     this.path = `/api/matches/${matchId}`;
@@ -56,7 +57,10 @@ export class PlayControls {
   show(log, seats) {
     const colors = Object.keys(seats);
     this.root.hidden = !colors.length || log.isOver;
-    if (this.root.hidden) return;
+    if (this.root.hidden) {
+      this.#clear();
+      return;
+    }
     const isOurTurn = log.status === "running" && colors.includes(log.toMove);
     if (this.fen !== log.fen) this.tell(""); // what was said of another position
     this.fen = log.fen;
@@ -69,6 +73,15 @@ export class PlayControls {
     this.#showButtons(colors, isOurTurn);
   }
 
+  /** There is nothing more to answer. */
+  #clear() {
+    if (this.root.dataset.key === undefined) return;
+    delete this.root.dataset.key;
+    this.#asked = null;
+    this.tell("");
+    refill(this.offers);
+  }
+
   /** Whose seat acts: that of the side to move if it is ours, else the one we have. */
   #actor(colors) {
     return colors.includes(this.log.toMove) ? this.log.toMove : colors[0];
@@ -76,13 +89,13 @@ export class PlayControls {
 
   #showOffers(colors) {
     const { drawOffer, takeback } = this.log;
-    const hasBoth = colors.length === 2; // and need not ask themselves
     const answering = (asked) => colors.find((color) => color !== asked);
+    if (this.#isAgreeing) return; // whoever has both seats need not ask themselves; others may ask them
     refill(
       this.offers,
-      drawOffer && !hasBoth && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
+      drawOffer && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
       drawOffer && !answering(drawOffer) && element("p", { class: "notice good" }, "Your offer of a draw stands."),
-      takeback && !hasBoth && answering(takeback) && this.#offer(`${capital(takeback)} asks to take back.`, "takeback", answering(takeback)),
+      takeback && answering(takeback) && this.#offer(`${capital(takeback)} asks to take back.`, "takeback", answering(takeback)),
       takeback && !answering(takeback) && element("p", { class: "notice good" }, "You have asked to take back."),
     );
   }
@@ -114,10 +127,10 @@ export class PlayControls {
     const isChess = this.log.variant !== "kings-cooking";
     refill(
       this.buttons,
-      hasBoth && button("Agree a draw", () => this.#sendBoth(actor, "draw", "offer")),
+      hasBoth && button("Agree a draw", () => this.#sendBoth("draw", this.log.drawOffer, actor, "offer")),
       !hasBoth && button("Offer a draw", () => this.#send(actor, "draw", { action: "offer" }), this.log.drawOffer !== actor),
       isChess && button("Claim a draw", () => this.#send(actor, "draw", { action: "claim" }), isOurTurn),
-      hasBoth && button("Take back", () => this.#sendBoth(this.#lastMover(), "takeback", "ask"), hasPlayed),
+      hasBoth && button("Take back", () => this.#sendBoth("takeback", this.log.takeback, this.#lastMover(), "ask"), hasPlayed),
       !hasBoth && button("Take back", () => this.#send(actor, "takeback", { action: "ask" }), hasPlayed && this.log.takeback !== actor),
       element("button", { type: "button", class: "danger", onclick: () => this.#ask("resign") }, "Resign"),
     );
@@ -127,10 +140,15 @@ export class PlayControls {
     return this.log.toMove === "white" ? "black" : "white";
   }
 
-  /** Whoever sits at both sides asks with one, and agrees with the other. */
-  async #sendBoth(color, route, action) {
-    const other = color === "white" ? "black" : "white";
-    if (await this.#send(color, route, { action })) await this.#send(other, route, { action: "accept" });
+  /** Whoever sits at both sides asks with one, unless one has asked already, and agrees with the other. */
+  async #sendBoth(route, standing, color, action) {
+    const asking = standing ?? color;
+    this.#isAgreeing = true;
+    const hasAsked = standing !== null || (await this.#send(asking, route, { action }));
+    if (hasAsked) await this.#send(asking === "white" ? "black" : "white", route, { action: "accept" });
+    this.#isAgreeing = false;
+    delete this.root.dataset.key; // if it stopped half-way, the other half can be seen
+    this.show(this.log, this.seats);
   }
 
   #ask(what) {

@@ -27,21 +27,23 @@ export class PlayerBar {
     );
   }
 
-  /** Show how it stands in a match after some ply, and whether it is ours. */
-  show(log, fen, isOurs, now = Date.now()) {
+  /** Show how it stands in a match after some ply, in a position, and whether it is ours. */
+  show(log, ply, fen, isOurs, now = Date.now()) {
     const seat = log.settings[this.color];
     say(this.name, playerName(seat));
     say(this.note, [seat.title && seat.name, isOurs && "you"].filter(Boolean).join(" · "));
     this.root.classList.toggle("to-move", !log.isOver && log.toMove === this.color);
     say(this.result, this.#resultText(log));
     this.#showCaptured(log, fen);
+    this.ply = ply;
     this.tick(log, now);
   }
 
-  /** Show the clock; or, where there is none, how long it has thought. */
+  /** Show the clock, as it stood after the ply that is shown; or, without one, how long it has thought. */
   tick(log, now = Date.now()) {
-    const left = log.left(this.color, now);
-    const isThinking = log.status === "running" && log.turn?.color === this.color;
+    const isNow = this.ply >= log.plies.length;
+    const left = isNow ? log.left(this.color, now) : log.stoodAfter(this.color, this.ply);
+    const isThinking = isNow && log.status === "running" && log.turn?.color === this.color;
     if (left !== null) {
       say(this.clock, clock(left));
       this.clock.classList.toggle("low", left < LOW);

@@ -6,6 +6,9 @@ import { seats } from "../core/kept.js";
 import { capital, sentence } from "../core/wording.js";
 import { REASONS } from "./illegality.js";
 
+/** In milliseconds: how soon legal moves are asked for again that could not be had. */
+const RETRY = 2_000;
+
 /** What whoever looks at a match may do on its board. */
 export class Seating {
   #moves = { fen: null, list: [] };
@@ -43,6 +46,7 @@ export class Seating {
     } catch (problem) {
       if (problem.name === "AbortError") return;
       this.view.controls.tell(sentence(problem.message));
+      setTimeout(() => this.view.leaving.aborted || this.learn(), RETRY);
     } finally {
       if (this.#asking === wanted) this.#asking = null;
     }
@@ -139,6 +143,7 @@ export class Seating {
     const { log } = this.view;
     if (log.status === "paused") return "The match is paused.";
     if (log.status !== "running") return "The match has not begun yet.";
+    if (this.#isSending || this.#playedAt === log.plies.length) return "Your move is on its way.";
     return this.#isOurTurn() ? null : `It is ${capital(log.toMove)}'s turn: wait for the move.`;
   }
 

@@ -2,6 +2,7 @@
 
 import { download, request } from "../core/api.js";
 import { element, fill, say } from "../core/element.js";
+import { token } from "../core/kept.js";
 import { capital, sentence } from "../core/wording.js";
 
 /** The panel of what can be copied and saved. */
@@ -28,8 +29,13 @@ export class SharePanel {
         this.#button("Copy PGN", async () => this.#copy(await (await request(pgn, { signal: leaving })).text(), "The PGN is copied.")),
         this.#button("Download PGN", () => download(pgn, `kibitz-${matchId}.pgn`)),
         this.#button("Copy FEN", () => this.#copy(fenShown(), "The FEN of the board is copied.")),
-        this.#button("Copy embed code", () => this.#copy(`<a href="${link}"><img src="${picture}" alt="A match on Kibitz" width="400"></a>`, "Paste it into a page: the picture shows how the match stands whenever it is loaded.")),
-        element("a", { class: "button", href: `/api/matches/${matchId}/board.svg`, target: "_blank", rel: "noopener" }, "board.svg"),
+        // A plain link or picture sends no token: where the service asks for one, others would get nothing.
+        token.get()
+          ? this.#button("Download board.svg", () => download(`/api/matches/${matchId}/board.svg`, `kibitz-${matchId}.svg`))
+          : [
+              this.#button("Copy embed code", () => this.#copy(`<a href="${link}"><img src="${picture}" alt="A match on Kibitz" width="400"></a>`, "Paste it into a page: the picture shows how the match stands whenever it is loaded.")),
+              element("a", { class: "button", href: `/api/matches/${matchId}/board.svg`, target: "_blank", rel: "noopener" }, "board.svg"),
+            ],
       ),
       this.message,
     );
@@ -44,14 +50,15 @@ export class SharePanel {
     fill(
       this.invitations,
       colors.length > 0 && element("p", { class: "small quiet" }, "Whoever opens such a link can move for that side, so give it to one person only."),
-      element("div", { class: "row" }, colors.map((color) =>
+      colors.length === 2 && element("p", { class: "small quiet" }, "Both seats are yours, and you act for both, until you leave one to whom you gave its link."),
+      element("div", { class: "row" }, colors.map((color) => [
         this.#button(`Copy ${capital(color)}'s seat`, () =>
           this.#copy(
             `${location.origin}/matches/${this.matchId}#seat=${color}:${seats[color]}`,
             `The link to ${capital(color)}'s seat is copied.`,
-            colors.length === 2 ? this.#button(`Leave ${capital(color)} to them`, () => this.#leave(color)) : null,
           )),
-      )),
+        colors.length === 2 && this.#button(`Leave ${capital(color)} to them`, () => this.#leave(color)),
+      ])),
     );
   }
 
@@ -78,10 +85,10 @@ export class SharePanel {
     say(this.message, `You have left ${capital(color)}'s seat.`);
   }
 
-  async #copy(text, done, next = null) {
+  async #copy(text, done) {
     try {
       await navigator.clipboard.writeText(text);
-      fill(this.message, `${done} `, next);
+      say(this.message, done);
     } catch {
       this.#showText(text); // no permission, or no secure context
     }

@@ -164,3 +164,17 @@ def test_a_service_with_tokens_shows_its_page_to_all() -> None:
 def test_it_is_no_part_of_the_api(client: httpx.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert not set(paths) & {*PAGES, "/assets/{version}/{path}"}
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/matches/"])
+def test_whoever_browses_to_nowhere_gets_the_page(client: httpx.Client, path: str) -> None:
+    response = client.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert response.status_code == 404
+    assert response.headers["content-type"].startswith("text/html")
+    assert response.headers["content-security-policy"]
+    check_problem(client.get(path), 404, "not-found")
+
+
+@pytest.mark.parametrize("path", ["/api/nowhere", "/assets/nowhere"])
+def test_what_is_no_page_stays_a_problem(client: httpx.Client, path: str) -> None:
+    check_problem(client.get(path, headers={"Accept": "text/html"}), 404, "not-found")
