@@ -117,9 +117,12 @@ def test_a_spent_budget_pauses_and_is_raised(visitor: Visitor, client: httpx.Cli
     expect(shown.status).to_contain_text("Paused")
     expect(shown.status).to_contain_text("budget is spent")
     shown.page.get_by_text("Manage this match").click()
-    shown.page.get_by_label("Go on with a budget of (USD)").fill("0.5")
+    expect(shown.page.get_by_label("Calls", exact=True)).to_have_value("0")  # the bound that holds now
+    shown.page.get_by_label("Calls", exact=True).fill("")
+    shown.page.get_by_label("Tokens", exact=True).fill("100000")
+    shown.page.get_by_label("Dollars").fill("0.5")
     TACTICAL.go_on(2)
     shown.button("Resume").click()
     expect(shown.moves).to_have_count(1)
     match = client.get(f"/api/matches/{match['id']}").json()
-    assert match["budget"]["usd"] == "0.5"
+    assert match["budget"] == {"usd": "0.5", "tokens": 100_000, "calls": None}

@@ -51,7 +51,7 @@ export class AgentFields {
   /** Show only who plays a variant; whoever does not is chosen no more. */
   offer(variant) {
     this.variant = variant;
-    for (const row of this.rows) this.fillSelect(row, row.select.value);
+    for (const row of this.rows) this.fillSelect(row, row.wanted);
   }
 
   /** Return the agents as a plan has them. */
@@ -119,11 +119,13 @@ export class AgentFields {
   }
 
   changedRow(row) {
+    row.wanted = row.select.value;
     this.fillLimits(row, row.limit.value);
     this.changed();
   }
 
   fillSelect(row, chosen) {
+    row.wanted = chosen; // who may be offered again in another variant
     const groups = Map.groupBy(this.offered(), (each) => GROUPS[each.kind] ?? NO_GROUP);
     const isMissing = chosen && !this.offered().some(({ name }) => name === chosen); // and nobody else takes its place
     row.select.required = true;
