@@ -105,6 +105,14 @@ def commands_of(page):
     return [shlex.split(arguments) for arguments in found]
 
 
+@pytest.fixture
+def _commands_are_not_measured(monkeypatch):
+    """Spare what a page has us run the cost of coverage: other tests cover it."""
+    for name in [each for each in os.environ if each.startswith("COV")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("_commands_are_not_measured")
 def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(tmp_path))
@@ -118,6 +126,7 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
         assert run.stdout
 
 
+@pytest.mark.usefixtures("_commands_are_not_measured")
 def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
     """With less to do than there, and an evaluation that is killed instead of interrupted."""
     monkeypatch.chdir(tmp_path)

@@ -117,7 +117,9 @@ def test_a_spent_budget_pauses_and_is_raised(visitor: Visitor, client: httpx.Cli
     expect(shown.status).to_contain_text("Paused")
     expect(shown.status).to_contain_text("budget is spent")
     shown.page.get_by_text("Manage this match").click()
-    expect(shown.page.get_by_label("Calls", exact=True)).to_have_value("0")  # the bound that holds now
+    expect(shown.page.get_by_label("Calls", exact=True)).to_have_value(
+        "0"
+    )  # the bound that holds now
     shown.page.get_by_label("Calls", exact=True).fill("")
     shown.page.get_by_label("Tokens", exact=True).fill("100000")
     shown.page.get_by_label("Dollars").fill("0.5")
