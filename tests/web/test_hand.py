@@ -73,12 +73,11 @@ def test_whoever_plays_is_helped_only_on_demand(
 def test_the_list_of_moves_stays_where_somebody_has_scrolled(
     visitor: Visitor, client: httpx.Client, stage: Stage
 ) -> None:
-    match = start(
-        client, PROMPTED, "human", opening="a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6"
-    )
+    opening = "a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6"
+    match = start(client, PROMPTED, "human", opening=opening)
     shown = MatchPage.open(visitor, match)
     frame = shown.page.locator(".moves-frame")
-    shown.expect_moves(*"a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6".split())  # as written
+    shown.expect_moves(*opening.split())  # as they are written
     shown.page.set_viewport_size({"width": 800, "height": 600})  # where the list is short
     frame.evaluate("(each) => each.scrollTop = 0")
     client.post(f"/api/matches/{match['id']}/pause").raise_for_status()
