@@ -13,7 +13,7 @@ from agents.player import Advice, Candidate
 from engine import Evaluation, Move
 from tests.app.http.match_service import Match, start
 from tests.support.browser import Visitor, check_accessibility
-from tests.web.match_page import PHONE, MatchPage
+from tests.web.match_page import PHONE, MatchPage, box_of
 from tests.web.prompting import PROMPTED, Stage
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -152,3 +152,46 @@ def test_what_is_on_the_board_stands_out(
     text, mark = shown.page.evaluate(LEAST_CONTRASTS)
     assert text >= 4.5
     assert mark >= 3
+
+
+#: Portrait, landscape, and two windows.
+WINDOWS = {
+    "phone": PHONE,
+    "small phone": {"width": 360, "height": 640},
+    "phone on its side": {"width": 844, "height": 390},
+    "tablet": {"width": 768, "height": 1024},
+    "laptop": {"width": 1280, "height": 720},
+}
+
+
+@pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
+@pytest.mark.parametrize("variant", ["standard", "kings-cooking"])
+def test_board_and_both_clocks_fit_into_a_window(
+    visitor: Visitor, client: httpx.Client, window: dict[str, int], variant: str
+) -> None:
+    match = start(client, variant=variant, time_control="300+3")
+    shown = MatchPage.open(visitor, match, "white", viewport=window)
+    upper, lower = (box_of(shown.bar(color)) for color in ("black", "white"))
+    assert lower["y"] + lower["height"] - upper["y"] <= window["height"]
+    board = box_of(shown.page.locator("kibitz-board"))
+    assert board["width"] >= (110 if variant == "kings-cooking" else 220)
+    wide = shown.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+    nav = shown.page.get_by_role("navigation", name="Pages")
+    assert nav.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+
+
+def test_nothing_that_comes_and_goes_moves_the_board(
+    visitor: Visitor, client: httpx.Client
+) -> None:
+    shown = MatchPage.open(visitor, start(client, "human", "thinker"), "white")
+    board = shown.page.locator("kibitz-board")
+    before = box_of(board)
+    shown.drag("e2", "e5")  # which is explained
+    expect(shown.message).to_contain_text("illegal")
+    assert box_of(board) == before
+    shown.drag("e2", "e4")
+    shown.expect_moves("e4")
+    shown.page.get_by_label("Show evaluations and advice while I play").check()
+    expect(shown.bar("black").get_by_role("timer")).to_be_visible()  # it has thought for a second
+    assert box_of(board) == before

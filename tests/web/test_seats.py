@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.app.http.match_service import Match, look, play, start
 from tests.support.browser import Complaints, Visitor
-from tests.web.match_page import MatchPage, address, both_seats
+from tests.web.match_page import MatchPage, address, both_seats, box_of
 from tests.web.short_game import START
 
 
@@ -38,6 +38,7 @@ def test_both_seats_in_one_browser(visitor: Visitor, client: httpx.Client) -> No
     shown.button("Take back").click()
     shown.expect_moves("e4")
     shown.button("Agree a draw").click()
+    shown.button("Yes, a draw").click()
     expect(shown.status).to_have_text(re.compile("^½–½ "))
 
 
@@ -262,6 +263,7 @@ def test_whoever_has_both_seats_is_asked_by_the_one_they_gave_away(
     guest.button("Offer a draw").click()
     expect(offer).to_be_visible()
     host.button("Agree a draw").click()  # there is half of it already
+    host.button("Yes, a draw").click()
     expect(guest.status).to_have_text(re.compile("^½–½ Draw by agreement"))
 
 
@@ -280,3 +282,30 @@ def test_a_seat_can_be_left_where_there_is_no_clipboard(
     assert link.endswith(address(match, "black"))
     shown.button("Leave Black to them").click()
     expect(shown.bar("black")).not_to_contain_text("you")
+
+
+def test_a_second_click_where_one_resigns_hits_nothing_else(
+    visitor: Visitor, client: httpx.Client
+) -> None:
+    shown = MatchPage.open(visitor, start(client), "white")
+    button = box_of(shown.button("Resign"))
+    checkbox = shown.page.get_by_label("Show evaluations and advice while I play")
+    before = box_of(checkbox)
+    middle = (button["x"] + button["width"] / 2, button["y"] + button["height"] / 2)
+    shown.page.mouse.dblclick(*middle)
+    expect(checkbox).not_to_be_checked()
+    expect(shown.status).to_have_text("Your move: white to play.")
+    assert box_of(checkbox) == before
+
+
+def test_a_declined_draw_is_told(visitor: Visitor, client: httpx.Client) -> None:
+    """A player that is no human declines by playing on."""
+    shown = MatchPage.open(visitor, start(client, "human", "mated"), "white")
+    shown.drag("e2", "e4")
+    shown.expect_moves("e4", "e5")
+    shown.button("Offer a draw").click()
+    expect(shown.page.get_by_text("Your offer of a draw stands.")).to_be_visible()
+    shown.drag("d2", "d4")
+    expect(shown.page.get_by_text("Black declined the draw.")).to_be_visible()
+    shown.drag("g1", "f3")
+    expect(shown.page.get_by_text("Black declined the draw.")).to_have_count(0)

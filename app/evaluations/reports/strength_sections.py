@@ -95,11 +95,11 @@ def duel(report: Row) -> Html:
         Column("Normalized Elo"),
         Column("Likelihood of superiority"),
     ]
-    names = (("trinomial", "games: lost, drawn, won"), ("pentanomial", "pairs: 0, ½, 1, 1½, 2"))
+    names = (("trinomial", "games: won, drawn, lost"), ("pentanomial", "pairs: 2, 1½, 1, ½, 0"))
     rows = [
         [
             name,
-            " · ".join(str(count) for count in the_duel[key]["counts"]),
+            " · ".join(str(count) for count in reversed(the_duel[key]["counts"])),
             numerals.percent(the_duel[key]["score"], 1),
             *_statistics(the_duel[key]),
         ]

@@ -134,6 +134,7 @@ export class Hand {
       return;
     }
     this.#select(square);
+    this.#seat.tell(""); // what was said of another move
     this.#picture.setPointerCapture(event.pointerId);
     this.#drag = { from: square, wasSelected, pointer: event.pointerId, startX: event.clientX, startY: event.clientY, isUnderWay: false };
   }

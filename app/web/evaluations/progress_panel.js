@@ -60,7 +60,7 @@ export class ProgressPanel {
       isPositions ? null : ["Analysed", count(progress.analysed)],
       ["Spent", spentText(progress.spent)],
       ["Budget", budgetText(progress.budget)],
-      status === "running" ? ["Time left", duration(progress.eta_ms) || "nobody can tell"] : null,
+      status === "running" ? ["Time left", (progress.eta_ms != null && duration(Math.max(1000, progress.eta_ms))) || "nobody can tell"] : null,
     ];
     const made = facts.filter(Boolean);
     if (this.facts.children.length !== made.length) {

@@ -63,10 +63,10 @@ export function duel({ duel: found }) {
   if (!found) return [];
   const columns = [{ title: "Counted", isHead: true }, { title: "Results" }];
   columns.push(...numeric("Score", "Elo", "Normalized Elo", "Likelihood of superiority"));
-  const names = { trinomial: "Games: lost, drawn, won", pentanomial: "Pairs: 0, ½, 1, 1½, 2 points" };
+  const names = { trinomial: "Games: won, drawn, lost", pentanomial: "Pairs: 2, 1½, 1, ½, 0 points" };
   const rows = Object.keys(names).filter((key) => found[key]).map((key) => [
     names[key],
-    found[key].counts.join(" · "),
+    found[key].counts.toReversed().join(" · "), // the best first, as everywhere else
     percent(found[key].score, 1),
     ...statistics(found[key]),
   ]);

@@ -38,6 +38,7 @@ export class MatchFilter {
     for (const [name, control] of Object.entries(this.#controls)) {
       Object.assign(control, { id: `filter-${name}`, name, autocomplete: "off", spellcheck: false });
       control.value = query[name] ?? "";
+      if (control.selectedIndex === -1) control.value = ""; // what is no choice
       control.addEventListener("input", () => this.#later());
     }
     this.#values = this.#read();

@@ -17,8 +17,7 @@ export class EvaluationBar {
   /** Show the newest evaluation up to some ply, as White below or above sees it. */
   show(log, ply, orientation) {
     const evaluation = log.plies.slice(0, ply).findLast((each) => each.evaluation)?.evaluation ?? null;
-    const isKnown = log.plies.some((each) => each.evaluation);
-    this.root.hidden = !isKnown;
+    this.root.classList.toggle("unknown", !log.plies.some((each) => each.evaluation));
     const share = evaluation ? winShare(evaluation) : 50;
     this.share.style.height = `${share}%`;
     this.root.classList.toggle("flipped", orientation === "black");
@@ -51,7 +50,8 @@ export class EvaluationGraph {
       const box = this.picture.getBoundingClientRect();
       go(Math.round(((event.clientX - box.left) / box.width) * this.plies));
     });
-    this.root = element("section", { class: "panel graph-panel", "aria-label": "Evaluation" }, this.picture);
+    this.judge = element("p", { class: "quiet small graph-judge" });
+    this.root = element("section", { class: "panel graph-panel", "aria-label": "Evaluation" }, this.picture, this.judge);
     this.plies = 0;
   }
 
@@ -61,6 +61,7 @@ export class EvaluationGraph {
     for (const each of log.plies) if (each.evaluation) points.push([each.number, winShare(each.evaluation)]);
     this.root.hidden = points.length < 2;
     if (this.root.hidden) return;
+    say(this.judge, log.settings.analysis ? "As Stockfish sees it." : "As whoever moved sees it: this match is not analysed.");
     this.plies = log.plies.length;
     const x = (number) => ((WIDTH * number) / Math.max(1, this.plies)).toFixed(1);
     const y = (share) => (HEIGHT - (HEIGHT * share) / 100).toFixed(1);

@@ -20,6 +20,8 @@ export class MatchLog {
     this.clocks = null;
     this.turn = null;
     this.drawOffer = null;
+    /** Who has declined a draw, since the last ply of somebody else. */
+    this.drawDeclined = null;
     this.takeback = null;
     this.pause = null;
     this.budget = null;
@@ -83,14 +85,21 @@ export class MatchLog {
       const evaluation = data.evaluation?.mate === 0 ? { mate: 0, by: data.color } : data.evaluation;
       const { advice, rejected } = this.pending;
       this.plies.push({ ...data, evaluation, number: data.ply, advice, rejected });
+      if (data.color !== this.drawDeclined) this.drawDeclined = null;
       this.fen = data.fen;
       this.clocks = data.clocks;
       this.turn = null;
       this.takeback = null;
       this.pending = turnWithout();
     },
-    "draw.offered": (data) => (this.drawOffer = data.color),
-    "draw.declined": () => (this.drawOffer = null),
+    "draw.offered": (data) => {
+      this.drawOffer = data.color;
+      this.drawDeclined = null;
+    },
+    "draw.declined": (data) => {
+      this.drawOffer = null;
+      this.drawDeclined = data.color;
+    },
     "takeback.asked": (data) => (this.takeback = data.color),
     "takeback.declined": () => (this.takeback = null),
     "takeback.taken": (data) => {

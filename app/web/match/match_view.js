@@ -110,14 +110,15 @@ class MatchView extends View {
     this.top = element("div");
     this.bottom = element("div");
     this.navigation = this.#navigation();
+    this.latest = this.navigation.querySelector("[aria-keyshortcuts=End]");
     this.boardColumn = element(
       "div",
       { class: "board-column" },
       this.top,
       element("div", { class: "board-row" }, this.evaluationBar.root, this.board),
       this.bottom,
-      this.controls.notices,
       this.navigation,
+      this.controls.notices,
       this.graph.root,
     );
     this.body = element(
@@ -198,6 +199,7 @@ class MatchView extends View {
     this.body.classList.toggle("lost", state === State.LOST);
     if (state === State.OVER && problem) {
       say(this.loading, "This match cannot be shown");
+      if (this.body.hidden) this.loading.after(this.problem, element("p", {}, element("a", { href: "/" }, "To the matches")));
       this.problem.hidden = false;
       say(this.problem, sentence(problem.message));
     }
@@ -323,6 +325,7 @@ class MatchView extends View {
     this.moves.show(log, ply);
     this.advice.show(log, ply, this.isAtEnd);
     this.controls.show(log, own);
+    this.latest.classList.toggle("primary", !this.isAtEnd && !log.isOver); // there is more than is shown
     this.body.classList.toggle("unaided", this.controls.isUnaided);
     this.share.invite(own, log.isOver);
     this.manage.show(log);

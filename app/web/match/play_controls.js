@@ -17,7 +17,7 @@ export class PlayControls {
     this.path = `/api/matches/${matchId}`;
     this.leaving = leaving;
     this.lose = lose;
-    this.input = element("input", { id: "typed-move", autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "Nf3, e2e4, O-O …" });
+    this.input = element("input", { id: "typed-move", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
     this.form = element(
       "form",
       {
@@ -37,7 +37,7 @@ export class PlayControls {
     this.buttons = element("div", { class: "row" });
     this.message = element("p", { class: "play-message", role: "alert" });
     this.help = element("input", { type: "checkbox", id: "show-help", onchange: helped });
-    const help = element("div", { class: "row small" }, this.help, element("label", { for: "show-help" }, "Show evaluations and advice while I play"));
+    const help = element("div", { class: "row small one-line" }, this.help, element("label", { for: "show-help" }, "Show evaluations and advice while I play"));
     /** What is said to the player, beside the board: on a phone the controls are far below it. */
     this.notices = element("div", { class: "stack play-notices" }, this.message, this.offers);
     this.root = element("section", { class: "panel play-controls", "aria-label": "Your game", hidden: true }, this.form, this.buttons, help);
@@ -64,7 +64,8 @@ export class PlayControls {
     const isOurTurn = log.status === "running" && colors.includes(log.toMove);
     if (this.fen !== log.fen) this.tell(""); // what was said of another position
     this.fen = log.fen;
-    const key = [log.toMove, log.status, log.drawOffer, log.takeback, log.plies.length > log.openingPlies, this.#asked, colors].join();
+    this.input.placeholder = log.variant === "kings-cooking" ? "Nxc3, a1a2, Roff …" : "Nf3, e2e4, O-O …";
+    const key = [log.toMove, log.status, log.drawOffer, log.takeback, log.plies.length > log.openingPlies, log.drawDeclined, this.#asked?.question, colors].join();
     if (this.root.dataset.key === key) return;
     this.root.dataset.key = key;
     this.log = log;
@@ -88,13 +89,14 @@ export class PlayControls {
   }
 
   #showOffers(colors) {
-    const { drawOffer, takeback } = this.log;
+    const { drawOffer, drawDeclined, takeback } = this.log;
     const answering = (asked) => colors.find((color) => color !== asked);
     if (this.#isAgreeing) return; // whoever has both seats need not ask themselves; others may ask them
     refill(
       this.offers,
       drawOffer && answering(drawOffer) && this.#offer(`${capital(drawOffer)} offers a draw.`, "draw", answering(drawOffer)),
       drawOffer && !answering(drawOffer) && element("p", { class: "notice good" }, "Your offer of a draw stands."),
+      drawDeclined && !colors.includes(drawDeclined) && element("p", { class: "notice" }, `${capital(drawDeclined)} declined the draw.`),
       takeback && answering(takeback) && this.#offer(`${capital(takeback)} asks to take back.`, "takeback", answering(takeback)),
       takeback && !answering(takeback) && element("p", { class: "notice good" }, "You have asked to take back."),
     );
@@ -112,27 +114,32 @@ export class PlayControls {
 
   #showButtons(colors, isOurTurn) {
     const actor = this.#actor(colors);
+    // Nothing below moves under a hand that clicks twice.
+    this.buttons.style.minHeight = this.#asked ? `${this.buttons.getBoundingClientRect().height}px` : "";
     if (this.#asked) {
+      const { question, yes, act } = this.#asked;
       refill(
         this.buttons,
-        element("span", {}, `Resign as ${capital(actor)}?`),
-        element("button", { type: "button", class: "danger", onclick: () => this.#ask(null) || this.#send(actor, "resign") }, "Yes, resign"),
+        element("span", {}, question),
+        element("button", { type: "button", class: "danger", onclick: () => this.#ask(null) || act() }, yes),
         element("button", { type: "button", onclick: () => this.#ask(null) }, "No"),
       );
       return;
     }
+    const resigning = { question: `Resign as ${capital(actor)}?`, yes: "Yes, resign", act: () => this.#send(actor, "resign") };
+    const agreeing = { question: "End it as a draw?", yes: "Yes, a draw", act: () => this.#sendBoth("draw", this.log.drawOffer, actor, "offer") };
     const button = (text, action, isPossible = true) => element("button", { type: "button", disabled: !isPossible, onclick: action }, text);
     const hasBoth = colors.length === 2;
     const hasPlayed = this.log.plies.length > this.log.openingPlies;
     const isChess = this.log.variant !== "kings-cooking";
     refill(
       this.buttons,
-      hasBoth && button("Agree a draw", () => this.#sendBoth("draw", this.log.drawOffer, actor, "offer")),
+      hasBoth && button("Agree a draw", () => this.#ask(agreeing)),
       !hasBoth && button("Offer a draw", () => this.#send(actor, "draw", { action: "offer" }), this.log.drawOffer !== actor),
       isChess && button("Claim a draw", () => this.#send(actor, "draw", { action: "claim" }), isOurTurn),
       hasBoth && button("Take back", () => this.#sendBoth("takeback", this.log.takeback, this.#lastMover(), "ask"), hasPlayed),
       !hasBoth && button("Take back", () => this.#send(actor, "takeback", { action: "ask" }), hasPlayed && this.log.takeback !== actor),
-      element("button", { type: "button", class: "danger", onclick: () => this.#ask("resign") }, "Resign"),
+      element("button", { type: "button", class: "danger", onclick: () => this.#ask(resigning) }, "Resign"),
     );
   }
 

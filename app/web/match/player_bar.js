@@ -1,9 +1,9 @@
 // Who sits at a side of the board: name, clock, what was captured, and the result in the end.
 
 import { pieceIcon } from "../board/piece.js";
-import { material } from "../board/placement.js";
+import { material, placementOf } from "../board/placement.js";
 import { element, fill, say } from "../core/element.js";
-import { capital, clock, duration, playerName } from "../core/wording.js";
+import { capital, clock, playerName } from "../core/wording.js";
 
 /** Under so many milliseconds a clock is marked. */
 const LOW = 20_000;
@@ -48,8 +48,8 @@ export class PlayerBar {
       say(this.clock, clock(left));
       this.clock.classList.toggle("low", left < LOW);
     } else {
-      const thought = isThinking ? log.thought(now) : 0;
-      say(this.clock, thought >= 1000 ? duration(Math.floor(thought / 1000) * 1000) : "");
+      const seconds = isThinking ? Math.floor(log.thought(now) / 1000) : 0;
+      say(this.clock, seconds < 1 ? "" : seconds < 60 ? `${seconds} s` : clock(seconds * 1000));
     }
     this.clock.classList.toggle("running", isThinking);
     this.clock.hidden = !this.clock.textContent;
@@ -62,8 +62,15 @@ export class PlayerBar {
   }
 
   #showCaptured(log, fen) {
-    if (log.variant === "kings-cooking" || !log.startFen || !fen) {
-      this.captured.hidden = true; // courts show it
+    if (log.variant === "kings-cooking" && fen) {
+      const { courts } = placementOf(fen, log.variant); // which show what was captured
+      const off = courts[this.color === "white" ? "black" : "white"].scored.length;
+      this.captured.hidden = false;
+      say(this.captured, `${off} off`);
+      return;
+    }
+    if (!log.startFen || !fen) {
+      this.captured.hidden = true;
       return;
     }
     const { captured, lead } = material(log.startFen, fen, log.variant);

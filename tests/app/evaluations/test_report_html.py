@@ -198,8 +198,8 @@ def test_a_duel_whose_results_are_all_the_same_shows_its_bound_and_no_statistics
         == "a against b: > +158 Elo; all results are the same, so no likelihood can be told."
         for each in page.all("p")
     )
-    (row,) = (row for row in rows_of(page) if row[0] == "games: lost, drawn, won")
-    assert row[1:] == ["0 · 0 · 4", "100.0 %", "–", "–", "–"]
+    (row,) = (row for row in rows_of(page) if row[0] == "games: won, drawn, lost")
+    assert row[1:] == ["4 · 0 · 0", "100.0 %", "–", "–", "–"]
 
 
 def test_bands_have_the_minus_of_other_numbers():
