@@ -14,8 +14,7 @@ export class Seating {
   #moves = { fen: null, list: [] };
   #asking = null;
   #asked = Promise.resolve();
-  #isSending = false;
-  #playedAt = null; // the ply that our last move was sent for: its event is on its way
+  #playedAt = null; // how many plies there were when our last move was sent: it is on its way
 
   constructor(view) {
     this.view = view;
@@ -68,7 +67,7 @@ export class Seating {
       return;
     }
     if (this.#playedAt !== log.plies.length) this.#playedAt = null;
-    const isIdle = !this.#isSending && this.#playedAt === null;
+    const isIdle = this.#playedAt === null;
     const canMove = isAtEnd && this.#isOurTurn() && isIdle && this.#moves.fen === log.fen;
     board.seat({
       colors,
@@ -99,22 +98,20 @@ export class Seating {
     if (!this.view.isAtEnd) this.view.goToEnd();
     const color = log.toMove;
     const token = this.#own[color];
-    const ply = log.plies.length;
-    this.#isSending = true;
+    this.#playedAt = log.plies.length;
     controls.tell("");
     try {
       const headers = { "X-Seat-Token": token };
       await post(`/api/matches/${this.view.matchId}/moves`, { move: uci }, { headers, signal: this.view.leaving });
-      this.#playedAt = ply;
       return true;
     } catch (problem) {
       if (problem.name === "AbortError") return false;
+      this.#playedAt = null;
       board.restore();
       if (problem.kind === "wrong-seat-token") this.view.loseSeat(color, problem);
       else controls.tell(sentence(problem.message));
       return false;
     } finally {
-      this.#isSending = false;
       this.view.renew();
     }
   }
@@ -143,8 +140,8 @@ export class Seating {
     const { log } = this.view;
     if (log.status === "paused") return "The match is paused.";
     if (log.status !== "running") return "The match has not begun yet.";
-    if (this.#isSending || this.#playedAt === log.plies.length) return "Your move is on its way.";
-    return this.#isOurTurn() ? null : `It is ${capital(log.toMove)}'s turn: wait for the move.`;
+    if (!this.#isOurTurn()) return `It is ${capital(log.toMove)}'s turn: wait for the move.`;
+    return this.#playedAt === log.plies.length ? "Your move is on its way." : null;
   }
 
   /** Ask the rules about a move; null if they cannot be asked, which is said. */
