@@ -1,14 +1,9 @@
 // Commands to an evaluation: pause, resume (perhaps with another budget), cancel.
 
 import { post } from "../core/api.js";
+import { BudgetFields } from "../core/budget_fields.js";
 import { element } from "../core/element.js";
 import { isOver } from "./kinds.js";
-
-const BUDGET = [
-  { key: "usd", title: "Dollars", step: "any" },
-  { key: "tokens", title: "Tokens", step: 1 },
-  { key: "calls", title: "Calls", step: 1 },
-];
 
 /** Buttons that fit how an evaluation stands; `done(state)` and `refused(problem)` hear what came of it. */
 export class CommandsBar {
@@ -58,23 +53,16 @@ export class CommandsBar {
   }
 
   askBudget() {
-    const now = this.state.progress?.budget ?? {};
-    const inputs = BUDGET.map(({ key, step }) =>
-      element("input", { id: `budget-${key}`, type: "number", min: 0, step, value: now[key] ?? "" }),
-    );
+    const budget = new BudgetFields("budget");
+    budget.show(this.state.progress?.budget);
     ask({
       title: "Resume with another budget",
       words: "It takes the place of the one there was; what was spent counts. An empty field is no bound.",
-      content: BUDGET.map(({ key, title }, place) =>
-        element("div", { class: "field" }, element("label", { for: `budget-${key}` }, title), inputs[place]),
-      ),
+      content: budget.elements,
       confirm: button("Resume", null, "primary"),
       refuse: "Leave it as it is",
       signal: this.signal,
-      confirmed: () => {
-        const filled = BUDGET.map(({ key }, place) => [key, inputs[place].value]).filter(([, value]) => value !== "");
-        this.send("resume", { budget: Object.fromEntries(filled.map(([key, value]) => [key, Number(value)])) });
-      },
+      confirmed: () => this.send("resume", { budget: budget.value() }),
     });
   }
 }

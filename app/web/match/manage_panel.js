@@ -1,14 +1,9 @@
 // Pausing, resuming and aborting a match, for whoever may do that.
 
 import { post } from "../core/api.js";
+import { BudgetFields } from "../core/budget_fields.js";
 import { element, refill, say } from "../core/element.js";
 import { sentence } from "../core/wording.js";
-
-const BOUNDS = [
-  { key: "usd", title: "Dollars", step: "any" },
-  { key: "tokens", title: "Tokens", step: 1 },
-  { key: "calls", title: "Calls", step: 1 },
-];
 
 /** The panel of commands that concern the whole match. */
 export class ManagePanel {
@@ -16,18 +11,14 @@ export class ManagePanel {
     this.path = `/api/matches/${matchId}`;
     this.leaving = leaving;
     this.reason = element("input", { id: "manage-reason", maxlength: 200, placeholder: "optional; watchers see it" });
-    this.bounds = BOUNDS.map(({ key, step }) =>
-      element("input", { id: `manage-${key}`, type: "number", min: 0, step, placeholder: "no bound" }),
-    );
+    this.budget = new BudgetFields("manage");
     this.reasonField = element("div", { class: "field" }, element("label", { for: "manage-reason" }, "Reason"), this.reason);
     this.budgetFields = element(
       "fieldset",
       { class: "stack" },
       element("legend", {}, "Go on with this budget"),
       element("span", { class: "quiet small" }, "In place of the one that it had; what was spent counts. An empty field is no bound."),
-      BOUNDS.map(({ key, title }, place) =>
-        element("div", { class: "field" }, element("label", { for: `manage-${key}` }, title), this.bounds[place]),
-      ),
+      this.budget.elements,
     );
     this.buttons = element("div", { class: "row" });
     this.message = element("p", { class: "wrong", role: "alert" });
@@ -47,7 +38,7 @@ export class ManagePanel {
     this.root.dataset.status = log.status;
     const isPaused = log.status === "paused";
     this.budgetFields.hidden = log.pause?.cause !== "budget";
-    BOUNDS.forEach(({ key }, place) => (this.bounds[place].value = log.budget?.[key] ?? ""));
+    this.budget.show(log.budget);
     const button = (text, action, kind = null) => element("button", { type: "button", class: kind, onclick: action }, text);
     refill(
       this.buttons,
@@ -64,9 +55,7 @@ export class ManagePanel {
   }
 
   #resumption() {
-    if (this.budgetFields.hidden) return undefined;
-    const filled = BOUNDS.map(({ key }, place) => [key, this.bounds[place].value]).filter(([, value]) => value !== "");
-    return { budget: Object.fromEntries(filled.map(([key, value]) => [key, Number(value)])) };
+    return this.budgetFields.hidden ? undefined : { budget: this.budget.value() };
   }
 
   #confirmAbort() {
