@@ -31,7 +31,7 @@ chromium:
 
 # More than cores, since many tests wait. By file: what the tests of a file share is made once.
 # With bytecode: they start hundreds of processes, each of which would compile everything anew.
-WORKERS ?= 4
+WORKERS ?= 3
 test: setup test-engines chromium ## the whole test suite, with coverage
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=90
 

@@ -160,6 +160,7 @@ WINDOWS = {
     "small phone": {"width": 360, "height": 640},
     "phone on its side": {"width": 844, "height": 390},
     "tablet": {"width": 768, "height": 1024},
+    "low window": {"width": 900, "height": 560},
     "laptop": {"width": 1280, "height": 720},
 }
 
@@ -182,9 +183,9 @@ def test_board_and_both_clocks_fit_into_a_window(
 
 
 def test_nothing_that_comes_and_goes_moves_the_board(
-    visitor: Visitor, client: httpx.Client
+    visitor: Visitor, client: httpx.Client, stage: Stage
 ) -> None:
-    shown = MatchPage.open(visitor, start(client, "human", "thinker"), "white")
+    shown = MatchPage.open(visitor, start(client, "human", PROMPTED), "white")
     board = shown.page.locator("kibitz-board")
     before = box_of(board)
     shown.drag("e2", "e5")  # which is explained
@@ -194,4 +195,7 @@ def test_nothing_that_comes_and_goes_moves_the_board(
     shown.expect_moves("e4")
     shown.page.get_by_label("Show evaluations and advice while I play").check()
     expect(shown.bar("black").get_by_role("timer")).to_be_visible()  # it has thought for a second
+    assert box_of(board) == before
+    stage.asked().plays("e5", evaluation=Evaluation(centipawns=35))
+    expect(shown.page.locator(".evaluation-bar")).to_be_visible()
     assert box_of(board) == before
