@@ -6,10 +6,11 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from app.services import make_catalogue
 from app.settings import Settings
@@ -19,7 +20,7 @@ from tests.support.model_server import ThreadedModelServer, Wire, model_server_i
 from tests.support.processes import HANGS_AFTER
 from tests.support.servers import Served
 from tests.support.team_matches import GOOD, MODEL, PROVIDER, AnswersBy, by_role
-from tests.web.match_page import MatchPage
+from tests.web.match_page import MatchPage, assets
 from tests.web.page_service import serving_page
 
 
@@ -128,3 +129,42 @@ def test_a_spent_budget_pauses_and_is_raised(visitor: Visitor, client: httpx.Cli
     expect(shown.moves).to_have_count(1)
     match = client.get(f"/api/matches/{match['id']}").json()
     assert match["budget"] == {"usd": "0.5", "tokens": 100_000, "calls": None}
+
+
+def test_the_table_of_calls_grows_at_its_end(page: Page) -> None:
+    """Pages follow each other, and what comes later is told once, wherever one has leafed to."""
+    calls = [{"ply": number, "model": "m", "outcome": "ok"} for number in range(1, 8)]
+    calls = [each | {"prompt_tokens": 1, "completion_tokens": 1} for each in calls]
+    there = 5
+
+    def answer(route: Route) -> None:
+        after = int(parse_qs(urlsplit(route.request.url).query).get("cursor", ["0"])[0])
+        shown = calls[after : min(after + 3, there)]
+        following = str(after + 3) if after + 3 < there else None
+        route.fulfill(json={"calls": shown, "next_cursor": following})
+
+    page.route("**/api/matches/some/ledger*", answer)
+    page.goto("/")
+    page.evaluate(
+        """async (folder) => {
+             const { LedgerPanel } = await import(`${folder}/match/ledger_panel.js`);
+             window.panel = new LedgerPanel("some", new AbortController().signal);
+             document.getElementById("main").replaceChildren(window.panel.root);
+             window.tell = (calls) => window.panel.show({
+               calls, prompt_tokens: 1, completion_tokens: 1, cached_tokens: 0,
+               reasoning_tokens: 0, cost_usd: "0", unpriced_calls: 0,
+             }, null);
+             window.tell(5);
+           }""",
+        assets(page),
+    )
+    plies = page.locator(".ledger-panel tbody td:first-child")
+    page.get_by_text("Every call").click()
+    expect(plies).to_have_text(["1", "2", "3"])
+    page.get_by_role("button", name="Show more").click()
+    expect(plies).to_have_text(["1", "2", "3", "4", "5"])
+    there = 7
+    page.evaluate("window.tell(7)")
+    expect(plies).to_have_text(["1", "2", "3", "4", "5", "6"])
+    page.get_by_role("button", name="Show more").click()
+    expect(plies).to_have_text(["1", "2", "3", "4", "5", "6", "7"])

@@ -4,8 +4,8 @@ import { get } from "../core/api.js";
 import { element, fill } from "../core/element.js";
 import { count, duration, many, money, sentence } from "../core/wording.js";
 
-/** So many calls are fetched at a time. */
-const PAGE = 50;
+/** The first page of calls: by which cursor it is asked for, and how many rows there are before it. */
+const FIRST = { cursor: null, rows: 0 };
 
 /** The panel of a match's ledger. */
 export class LedgerPanel {
@@ -14,11 +14,11 @@ export class LedgerPanel {
     this.leaving = leaving;
     this.totals = element("dl", { class: "totals" });
     this.rows = element("tbody");
-    this.more = element("button", { type: "button", onclick: () => this.#load() }, "Show more");
+    this.more = element("button", { type: "button", onclick: () => this.#load(this.next) }, "Show more");
     this.message = element("p", { class: "wrong", role: "alert", hidden: true });
     this.calls = element(
       "details",
-      { ontoggle: () => this.calls.open && this.#load(true) },
+      { ontoggle: () => this.calls.open && this.#load(FIRST) },
       element("summary", {}, "Every call"),
       element(
         "div",
@@ -40,7 +40,8 @@ export class LedgerPanel {
   /** Show sums over all calls, and what the budget leaves of it. */
   show(ledger, budget) {
     this.root.hidden = ledger.calls === 0;
-    if (this.calls.open && ledger.calls !== this.counted) this.#loadNew();
+    // What is new comes last: unless there are pages in between, the last one has grown.
+    if (this.calls.open && ledger.calls !== this.counted && !this.next) this.#load(this.last ?? FIRST);
     this.counted = ledger.calls;
     const tokens = ledger.prompt_tokens + ledger.completion_tokens;
     const of = (limit, write) => (limit == null ? "" : ` of ${write(limit)}`);
@@ -55,25 +56,18 @@ export class LedgerPanel {
     fill(this.totals, facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   }
 
-  /** There are more calls by now; whoever has leafed on in the table stays where they are. */
-  #loadNew() {
-    if (this.rows.childElementCount <= PAGE) this.#load(true);
-    else this.more.hidden = false;
-  }
-
-  /** Load more calls, or all from the first on; one answer at a time counts. */
-  async #load(isAnew = false) {
+  /** Load a page of calls, in place of it and of those after it; one answer at a time counts. */
+  async #load(page) {
     this.loading?.abort();
     this.loading = new AbortController();
     const signal = AbortSignal.any([this.leaving, this.loading.signal]);
-    const cursor = isAnew ? null : this.cursor;
     this.message.hidden = true;
     try {
-      const page = await get(this.path, { query: { cursor, limit: PAGE }, signal });
-      if (isAnew) fill(this.rows);
-      this.cursor = page.next_cursor;
-      this.rows.append(...page.calls.map(row));
-      this.more.hidden = page.next_cursor === null;
+      const { calls, next_cursor: cursor } = await get(this.path, { query: { cursor: page.cursor }, signal });
+      this.rows.replaceChildren(...[...this.rows.children].slice(0, page.rows), ...calls.map(row));
+      this.last = page;
+      this.next = cursor === null ? null : { cursor, rows: this.rows.childElementCount };
+      this.more.hidden = this.next === null;
     } catch (problem) {
       if (problem.name === "AbortError") return;
       this.message.hidden = false;

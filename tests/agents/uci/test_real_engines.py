@@ -179,7 +179,8 @@ LIMITS = {
 }
 
 
-#: What engines answer whose time is over before they have looked at a single move.
+#: What engines answer that are told to stop, since their time is over, before they have finished
+#: looking at their first move: Ethereal about once in a hundred times where all cores are busy.
 GIVES_UP = {"glaurung": "(none)", "ethereal": "a1a1"}
 
 
