@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical bench-ratings bench-page lock stockfish chromium screenshots test-engines test-llm clean
+.PHONY: help setup demo test lint format fuzz bench-engine bench-kings-cooking bench-uci bench-service bench-teams bench-classical bench-ratings bench-page lock stockfish chromium screenshots test-engines test-shells test-llm clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -26,13 +26,16 @@ demo: setup ## the service plays a match against Stockfish, live in the terminal
 test-engines:
 	@scripts/install-test-engines
 
+test-shells:
+	@scripts/install-test-shells
+
 chromium:
 	@scripts/install-chromium
 
 # More than cores, since many tests wait. By file: what the tests of a file share is made once.
 # With bytecode: they start hundreds of processes, each of which would compile everything anew.
 WORKERS ?= 3
-test: setup test-engines chromium ## the whole test suite, with coverage
+test: setup test-engines test-shells chromium ## the whole test suite, with coverage
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=90
 
 screenshots: setup chromium ## take the pictures of the page for the docs anew
@@ -62,8 +65,9 @@ bench-engine: $(STAMP) ## the rules engine beside python-chess
 bench-kings-cooking: $(STAMP) ## what solving King's Cooking costs, and how the solver fares
 	$(BIN)/python -m benchmarks.kings_cooking
 
-bench-uci: setup ## what handing a move through costs, beside python-chess's chess.engine
+bench-uci: setup ## what handing a move through costs, beside python-chess's chess.engine and Stockfish
 	$(BIN)/python -m benchmarks.uci
+	$(BIN)/python -m benchmarks.as_uci_engine
 
 bench-service: setup ## what the match service costs and bears: CPU, watchers, decisions, start, memory
 	$(BIN)/python -m benchmarks.service

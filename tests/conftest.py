@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,9 +12,29 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from app import logs
+
+#: What takes minutes.
+_LONG = ("e2e", "test_docs.py", "test_evaluate.py", "test_play.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that nobody is left alone with it in the end."""
+    items.sort(key=lambda item: not set(_LONG) & set(item.path.parts))
+
+
+#: What tells a process that is started to measure coverage.
+_MEASURING: dict[str, str] = {}
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
+    """Get ready for thousands of tests, and hundreds of processes that they start."""
+    _spare_collector()
+    _spare_processes()
+
+
+def _spare_collector() -> None:
     """Let the garbage collector leave alone what stays: all modules, and thousands of tests.
 
     A full collection took a third of a second, and tests of processes do one each, to see that
@@ -20,6 +42,24 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def _spare_processes() -> None:
+    """Have no process measured but those of tests that ask for it.
+
+    It doubles what a start costs, and nearly all that they do is done in this process, too.
+    """
+    for name in [each for each in os.environ if each.startswith("COV")]:
+        _MEASURING[name] = os.environ.pop(name)
+
+
+@pytest.fixture(scope="module")
+def measured_processes() -> Iterator[None]:
+    """Measure coverage in the processes that the tests of a module start."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in _MEASURING.items():
+            patch.setenv(name, value)
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -54,5 +94,14 @@ def without_coverage() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _logs_as_before() -> Iterator[None]:
     """Forget how a command of the terminal has set up logs: others look at what is logged."""
+    root = logging.getLogger()
+    loggers = [root, *map(logging.getLogger, (*logs._SILENT, *logs._SILENT_UNLESS_DEBUGGING))]
+    levels, handlers = [each.level for each in loggers], list(root.handlers)
     yield
     structlog.reset_defaults()
+    logging.captureWarnings(False)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+    for handler in set(root.handlers) - set(handlers):
+        if isinstance(handler, logs._Handler):
+            root.removeHandler(handler)
