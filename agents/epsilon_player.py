@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random, SystemRandom
 
 from agents.player import Advice, Candidate, Decision, Player, Turn
-from engine import Move
 
 
 class EpsilonPlayer:
@@ -32,6 +31,5 @@ class EpsilonPlayer:
         random = Random(f"{self._seed}/{len(turn.plies)}")  # noqa: S311  # nothing is kept secret
         if random.random() >= self._epsilon:
             return await self._player.decide(turn)
-        # In a fixed order, so that a seed means the same game whatever the order of generation.
-        move = random.choice(sorted(turn.position.legal_moves(), key=Move.uci))
+        move = random.choice(turn.moves)
         return Decision(move, (Advice(self.name, (Candidate(move, "at random"),)),))

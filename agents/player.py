@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from agents.models.ledger import Ledger, MemoryLedger
+from agents.uci.info import Info
 from engine import Clock, Evaluation, Game, Move, MoveError, Ply, Position
 
 
@@ -72,8 +74,9 @@ class Turn:
 
     `spent` is what has gone from the mover's clock since the turn began, as after a restart;
     `rejections` are the attempts that were refused; `advice` is what was said in this turn before,
-    such as before a restart; `draw_offered` says that the opponent's offer stands. The `listener`
-    hears what goes on meanwhile; model calls go into the `ledger`.
+    such as before a restart; `draw_offered` says that the opponent's offer stands; `among` are the
+    only moves that are wanted, where not every legal one is. The `listener` hears what goes on
+    meanwhile, and `informed` what a search has come to so far; model calls go into the `ledger`.
     """
 
     start: Position
@@ -83,8 +86,10 @@ class Turn:
     rejections: tuple[Rejection, ...] = ()
     advice: tuple[Advice, ...] = ()
     draw_offered: bool = False
+    among: tuple[Move, ...] = ()
     listener: Listener = field(default_factory=NobodyListens, compare=False, repr=False)
     ledger: Ledger = field(default_factory=MemoryLedger, compare=False, repr=False)
+    informed: Callable[[Info], None] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, game: Game) -> Turn:
@@ -95,6 +100,12 @@ class Turn:
     def position(self) -> Position:
         """The position to move in."""
         return self.plies[-1].after if self.plies else self.start
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """The moves to choose from, in an order that does not depend on how they were found."""
+        # A seed has to mean the same game whatever the order of generation.
+        return tuple(sorted(self.among or self.position.legal_moves(), key=Move.uci))
 
     @property
     def positions(self) -> tuple[Position, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random, SystemRandom
 
 from agents.player import Decision, Turn
-from engine import Move
 
 
 class RandomPlayer:
@@ -23,5 +22,4 @@ class RandomPlayer:
     async def decide(self, turn: Turn) -> Decision:
         """Return one of the legal moves."""
         random = Random(f"{self._seed}/{len(turn.plies)}")  # noqa: S311  # nothing is kept secret
-        # In a fixed order, so that a seed means the same game whatever the order of generation.
-        return Decision(random.choice(sorted(turn.position.legal_moves(), key=Move.uci)))
+        return Decision(random.choice(turn.moves))

@@ -94,8 +94,8 @@ def piece_outlines() -> dict[str, dict[str, str]]:
     }
 
 
-def _rows(perspective: Color, size: int) -> list[list[Square]]:
-    """Return the squares row by row as somebody of that colour sees them, top row first."""
+def board_rows(perspective: Color, size: int) -> list[list[Square]]:
+    """Return the squares row by row as somebody of that colour sees them, the top row first."""
     rows = [[8 * rank + file for file in range(size)] for rank in reversed(range(size))]
     if Color(perspective) is Color.BLACK:
         return [row[::-1] for row in reversed(rows)]
@@ -111,7 +111,7 @@ def draw_text(
     courts: Mapping[Color, Court] | None = None,
 ) -> str:
     """Draw the board with one character a square, and between the courts where there are any."""
-    rows = _rows(perspective, position.size)
+    rows = board_rows(perspective, position.size)
     lines = []
     for row in rows:
         prefix = f"{RANKS[row[0] // 8]} " if coordinates else ""
@@ -167,7 +167,7 @@ def draw_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size * height // width}" '
         f'viewBox="0 0 {width} {height}" role="img"><title>{position.fen()}</title>'
     ]
-    rows = _rows(perspective, position.size)
+    rows = board_rows(perspective, position.size)
     for y, row in enumerate(rows):
         for x, square in enumerate(row):
             shade = "light" if (square // 8 + square % 8) % 2 else "dark"

@@ -51,6 +51,8 @@ class ClassicalPlayer:
         """
         allowance = Allowance.of(turn, self._think, self._nodes)
         answer = await self._workers.think(turn, self._seed, allowance)
+        if turn.informed is not None:
+            turn.informed(answer.info())
         return Decision(
             answer.move,
             answer.advice,

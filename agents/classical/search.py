@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from agents.classical.captures import (
@@ -95,9 +95,9 @@ class Search:
     """One search of one position.
 
     `occurred` counts how often the positions of the game have occurred. The limits hold for
-    whatever it is asked: `nodes` for each `run` and for all that it is asked before. Without
-    `selective` it prunes nothing and extends nothing: then it finds what a plain search of that
-    depth would.
+    whatever it is asked: `nodes` for each `run` and for all that it is asked before. With `among`
+    only those moves are searched. Without `selective` it prunes nothing and extends nothing: then
+    it finds what a plain search of that depth would.
     """
 
     def __init__(
@@ -109,8 +109,10 @@ class Search:
         deadline: float | None = None,
         stopped: Callable[[], bool] | None = None,
         selective: bool = True,
+        among: Collection[Move] = (),
     ) -> None:
         self._root = state
+        self._among = among
         self._occurred = occurred or {}
         self._limit = nodes
         self._deadline = deadline
@@ -131,6 +133,11 @@ class Search:
 
     # --- from the root ---
 
+    def moves(self) -> list[Move]:
+        """Return the moves to search, in no particular order."""
+        moves = legal_moves(self._root)
+        return [move for move in moves if move in self._among] if self._among else moves
+
     def run(self, depth: int = MAX_DEPTH, margin: int = 0, first: Move | None = None) -> Findings:
         """Search deeper and deeper, and return the best line and those at most `margin` behind.
 
@@ -139,7 +146,7 @@ class Search:
         """
         self.nodes = 0
         # In a fixed order: which of two equal moves is best must not depend on how they were made.
-        moves = sorted(legal_moves(self._root), key=Move.uci)
+        moves = sorted(self.moves(), key=Move.uci)
         moves.sort(key=lambda move: -victim_worth(self._root, move.to_bit))
         if first in moves:
             moves.sort(key=lambda move: move is not first)

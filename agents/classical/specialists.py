@@ -11,7 +11,6 @@ from agents.classical.search import Findings, Search, Stopped
 from agents.classical.words import of_change, of_line
 from agents.player import Advice, Candidate
 from engine.chess_position import ChessPosition
-from engine.movegen import legal_moves
 from engine.moves import Move
 from engine.state import make
 
@@ -44,7 +43,7 @@ def positional(position: ChessPosition, search: Search) -> Advice:
     search is stopped it names what it has found so far.
     """
     state = position.state
-    weighed = [(-evaluate(make(state, move)), move) for move in legal_moves(state)]
+    weighed = [(-evaluate(make(state, move)), move) for move in search.moves()]
     weighed.sort(key=lambda each: (-each[0], each[1].uci()))
     quiet = [each for each in weighed if not (each[1].to_bit & state[11] or each[1].promotion)]
     chosen: list[Move] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from random import Random
 from typing import cast
@@ -14,6 +14,7 @@ from agents.classical.search import Findings, Search
 from agents.classical.selector import DRAWN_PLIES, MARGIN, select
 from agents.classical.words import mate_in
 from agents.player import Advice, Candidate, Turn
+from agents.uci.info import Info, Score
 from engine import ChessPosition, Evaluation, KingsCookingPosition, Move, Position
 from engine.pieces import Color
 from engine.state import CLOCK
@@ -26,7 +27,8 @@ _SHORTEST = 0.001
 class Question:
     """A turn, as far as it matters: the position after the last capture, the moves since, limits.
 
-    `plies` is how many were played in all; `seed` is for this turn alone.
+    `plies` is how many were played in all; `seed` is for this turn alone; `among` are the moves
+    that are wanted, where not every legal one is.
     """
 
     number: int
@@ -37,6 +39,7 @@ class Question:
     seed: str
     seconds: float | None = None
     nodes: int | None = None
+    among: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -58,6 +61,7 @@ class Question:
             f"{seed}/{len(turn.plies)}",
             seconds,
             nodes,
+            tuple(move.uci() for move in turn.among),
         )
 
     def line(self) -> str:
@@ -67,8 +71,8 @@ class Question:
     @classmethod
     def read(cls, fields: dict[str, object]) -> Question:
         """Return the question of what `line` wrote, once JSON is read."""
-        moves = cast("list[str]", fields.pop("moves"))
-        return cls(moves=tuple(moves), **fields)  # type: ignore[arg-type]  # from `line`
+        moves, among = (tuple(cast("list[str]", fields.pop(each))) for each in ("moves", "among"))
+        return cls(moves=moves, among=among, **fields)  # type: ignore[arg-type]  # from `line`
 
     def positions(self) -> list[Position]:
         """Return the positions that matter, up to the one to move in."""
@@ -118,13 +122,19 @@ class Answer:
             found["nodes"],
         )
 
+    @property
+    def worth(self) -> Score:
+        """The score for the mover, as UCI engines tell it."""
+        mate = mate_in(self.score)
+        return Score(centipawns=self.score) if mate is None else Score(mate=mate)
+
     def evaluation(self, turn: Color) -> Evaluation:
         """Return the score from White's side, as games note it, given whose turn it was."""
-        sign = 1 if turn is Color.WHITE else -1
-        mate = mate_in(self.score)
-        if mate is not None:
-            return Evaluation(mate=sign * mate)
-        return Evaluation(centipawns=sign * self.score)
+        return self.worth.evaluation(turn)
+
+    def info(self) -> Info:
+        """Return what the search came to, as UCI engines tell it."""
+        return Info(self.depth, score=self.worth, nodes=self.nodes, pv=(self.move.uci(),))
 
 
 def think(question: Question, now: float, stopped: Callable[[], bool] | None = None) -> Answer:
@@ -136,7 +146,8 @@ def think(question: Question, now: float, stopped: Callable[[], bool] | None = N
     if isinstance(position, KingsCookingPosition):
         found, advice = _cook(positions, question.nodes, deadline, stopped)
     else:
-        found, advice = _search(positions, question.nodes, deadline, stopped)
+        among = frozenset(map(Move.from_uci, question.among))
+        found, advice = _search(positions, among, question.nodes, deadline, stopped)
     choice = select(position, found, advice[1], lot)
     return Answer(
         question.number,
@@ -150,6 +161,7 @@ def think(question: Question, now: float, stopped: Callable[[], bool] | None = N
 
 def _search(
     positions: list[Position],
+    among: Collection[Move],
     nodes: int | None,
     deadline: float | None,
     stopped: Callable[[], bool] | None,
@@ -157,7 +169,9 @@ def _search(
     chess = cast("list[ChessPosition]", positions)
     position = chess[-1]
     occurred = Counter(each.key() for each in chess)
-    search = Search(position.state, occurred, nodes=nodes, deadline=deadline, stopped=stopped)
+    search = Search(
+        position.state, occurred, nodes=nodes, deadline=deadline, stopped=stopped, among=among
+    )
     positional = specialists.positional(position, search)
     first = positional.candidates[0].move if positional.candidates else None
     found = search.run(margin=MARGIN, first=first)

@@ -109,10 +109,17 @@ class Ledger(Protocol):
 class MemoryLedger:
     """A ledger for those who play without a service: it forgets when the program ends."""
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        *,
+        whole: Account | None = None,
+        own: Account | None = None,
+    ) -> None:
+        """Ledgers of several turns share the accounts of the whole match and of the player."""
         self.calls: list[ModelCall] = []
-        self._account = Account(budget or Budget())
-        self._own = Account(Budget())
+        self._account = whole or Account(budget or Budget())
+        self._own = own or Account(Budget())
         self._replies: dict[tuple[Question, str], ModelReply] = {}
 
     async def find(self, question: Question, request_digest: str) -> ModelReply | None:

@@ -24,8 +24,8 @@ class Briefing:
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
-        """The legal moves, in an order that does not depend on how they were found."""
-        return tuple(sorted(self._position.legal_moves(), key=Move.uci))
+        """The legal moves, or those of them that are wanted."""
+        return self._turn.moves
 
     @cached_property
     def told_moves(self) -> tuple[str, ...] | None:

@@ -47,6 +47,14 @@ class Score:
     mate: int | None = None
     bound: Bound | None = None
 
+    @classmethod
+    def of(cls, evaluation: Evaluation, turn: Color) -> Score:
+        """Return an evaluation, which is from White's side, as the side to move sees it."""
+        sign = 1 if turn is Color.WHITE else -1
+        if evaluation.mate is not None:
+            return cls(mate=sign * evaluation.mate)
+        return cls(centipawns=sign * (evaluation.centipawns or 0))
+
     def evaluation(self, turn: Color) -> Evaluation:
         """Return it from White's side, as games note it, given whose turn it is."""
         sign = 1 if turn is Color.WHITE else -1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from agents.uci.errors import InvalidLimit
-from engine import Clock, Color
+from engine import Clock, Color, Move
 
 MAX_DEPTH, MAX_NODES, MAX_TIME = 200, 10**15, timedelta(days=1)
 
@@ -53,8 +54,11 @@ class Limit:
     def _is_clocked(self) -> bool:
         return self.clock is not None and self.clock.control.is_timed
 
-    def command(self, turn: Color) -> str:
-        """Return the `go` command, or raise `InvalidLimit` if there is no limit at all."""
+    def command(self, turn: Color, among: Iterable[Move] = ()) -> str:
+        """Return the `go` command, perhaps for some moves only.
+
+        Raises `InvalidLimit` if there is no limit at all.
+        """
         if not self.is_set:
             raise InvalidLimit("a search needs a limit: depth, nodes, time or a clock")
         words = ["go"]
@@ -71,6 +75,8 @@ class Limit:
             words += ("depth", str(self.depth))
         if self.nodes is not None:
             words += ("nodes", str(self.nodes))
+        if moves := [move.uci() for move in among]:
+            words += ("searchmoves", *moves)
         return " ".join(words)
 
     def deadline(self, turn: Color) -> timedelta | None:

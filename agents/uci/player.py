@@ -62,6 +62,7 @@ class UciPlayer:
             options=self._options,
             game=None if forgets else self._game,
             forget=forgets,
+            listener=turn.informed,
         )
         candidate = Candidate(result.move, _reason(result))
         return Decision(

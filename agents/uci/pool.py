@@ -169,10 +169,12 @@ class UciPool:
         return process
 
     async def warm(self, processes: int = 1) -> None:
-        """Start so many processes, at most `size`, before they are needed.
+        """Let there be so many processes, at most `size`, before they are needed.
 
         Raises `PoolClosed`, `UciNotFound`, `UciWontStart` or a `UciFault`.
         """
+        if sum(each.is_alive for each in self._processes) >= processes:
+            return  # whatever they do: made ready for nobody, they would not be ready for somebody
         async with AsyncExitStack() as leases:
             for _ in range(processes):
                 if not self._free:

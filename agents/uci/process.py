@@ -220,7 +220,7 @@ class UciProcess:
         """
         if self._fault is not None:
             raise self._fault
-        await self._finish_search()
+        await self._finish_last()
         commands = self._option_commands(options, variant)
         if game is not None and game is not self.game:
             commands.append("ucinewgame")
@@ -242,9 +242,9 @@ class UciProcess:
         With `forget` the engine starts with an empty memory, so that the result depends on nothing
         that it searched before. Cancelling stops the search. Raises `InvalidLimit` or a `UciFault`.
         """
-        await self._finish_search()
+        await self._finish_last()
         color = turn.position.turn
-        commands = [position_command(turn), limit.command(color)]
+        commands = [position_command(turn), limit.command(color, turn.among)]
         if forget:
             commands.insert(0, "ucinewgame")
             self._game = _no_game
@@ -290,11 +290,13 @@ class UciProcess:
             self._abandon()
             raise
 
-    async def _finish_search(self) -> None:
-        """Wait for the end of a search that was abandoned: its best move is not the next one's."""
+    async def _finish_last(self) -> None:
+        """Wait for the end of what was abandoned: its best move is not that of the next search."""
+        was_searching = self._awaited is _Awaited.BEST_MOVE
         if self._awaited is not None:
             self._answer = asyncio.get_running_loop().create_future()
             await self._answer
+        if was_searching:
             await self._ask("isready", _Awaited.READY_OK, self.program.patience.ready)
 
     def _legal_move(self, turn: Turn, best: BestMove) -> Move:
@@ -437,12 +439,15 @@ class UciProcess:
             self._fail(UciTimedOut(self.title, self._doing, timedelta(seconds=round(waited, 1))))
 
     def _abandon(self) -> None:
-        """Let go of an answer that nobody wants any more."""
+        """Let go of an answer that nobody wants any more.
+
+        What gets ready may go on with it for a while, and is ready then for whoever comes next.
+        """
         self._listener = None
         if self._awaited is _Awaited.BEST_MOVE:
             self._stop()
         elif self._awaited is not None:
-            self.kill()  # not worth sorting out: hardly anything is lost with it
+            self._give_grace()
 
     def _stop(self) -> None:
         """Tell the engine to stop thinking, and kill it if it does not."""
@@ -450,6 +455,10 @@ class UciProcess:
             return
         self._stopped = True
         self._child.tell("stop\n")
+        self._give_grace()
+
+    def _give_grace(self) -> None:
+        """Have it killed, unless it answers soon."""
         if self._timer is not None:
             self._timer.cancel()
         grace = self.program.patience.stop.total_seconds()

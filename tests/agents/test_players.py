@@ -16,7 +16,7 @@ from agents.player import Player, Turn
 from agents.uci.errors import InvalidLevel, PoolClosed, UciNotFound
 from agents.uci.limits import Limit
 from agents.uci.program import STOCKFISH_VARIABLE
-from engine import VARIANTS, Color, Game, UnknownVariant
+from engine import VARIANTS, Color, Game, Move, UnknownVariant
 from tests.support.processes import program, run, survivors, told
 
 
@@ -35,6 +35,22 @@ async def play(game: Game, white: Player, black: Player) -> Game:
 
 
 # --- the port ---
+
+
+@pytest.mark.parametrize("name", ["random", "stockfish:1"])
+def test_only_the_moves_that_are_wanted_are_played(name):
+    wanted = tuple(map(Move.from_uci, ("a2a3", "h2h3")))
+
+    async def main():
+        async with Catalogue(processes=1) as real:
+            return [
+                (await real.seat(name, seed=seed).decide(replace(turn, among=wanted))).move
+                for seed in range(12)
+            ]
+
+    turn = Turn.of(Game())
+    assert turn.moves == tuple(sorted(turn.position.legal_moves(), key=Move.uci))
+    assert set(run(main())) == set(wanted)
 
 
 def test_a_turn_tells_the_whole_game():
@@ -173,6 +189,7 @@ def test_random_plays_every_variant_and_a_seed_repeats_it(catalogue, variant):
 # --- solver ---
 
 
+@pytest.mark.usefixtures("without_coverage")
 @pytest.mark.parametrize("color", Color)
 def test_the_solver_never_loses_from_the_start(catalogue, color):
     results = []
@@ -216,6 +233,7 @@ def test_the_solver_knows_what_a_third_repetition_would_bring(catalogue):
     assert (game.winner, game.outcome.termination) == (Color.BLACK, "repetition")
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_solver_does_not_hold_up_the_event_loop():
     async def count_while_it_thinks() -> int:
         turns = 0

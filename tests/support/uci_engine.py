@@ -240,12 +240,28 @@ class ClosesInput(Engine):
         time.sleep(FOREVER)
 
 
+class LateAtStart(Engine):
+    """Takes a while to start, as with a large network."""
+
+    def uci(self) -> None:
+        time.sleep(0.5)
+        super().uci()
+
+
 # --- getting ready ---
 
 
 class NeverReady(Engine):
     def isready(self) -> None:
         pass
+
+
+class LateReady(Engine):
+    """Takes a while to get ready, as for a new game with a large memory."""
+
+    def isready(self) -> None:
+        time.sleep(0.3)
+        super().isready()
 
 
 class DiesGettingReady(Engine):

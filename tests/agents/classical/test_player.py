@@ -16,7 +16,7 @@ from agents.player import Turn
 from agents.random_player import RandomPlayer
 from agents.uci.errors import InvalidLimit
 from agents.uci.limits import Limit
-from engine import VARIANTS, Clock, Color, Game, TimeControl
+from engine import VARIANTS, Clock, Color, Game, Move, TimeControl
 from tests.support.processes import run
 
 
@@ -45,6 +45,28 @@ def test_it_beats_random_in_every_variant():
     run(main())
     assert ClassicalPlayer.variants == tuple(VARIANTS)
     assert ClassicalPlayer.name == "classical"
+
+
+def test_it_keeps_to_the_moves_that_are_wanted_and_tells_what_its_search_came_to():
+    mate, others = Move.from_uci("h1h8"), tuple(map(Move.from_uci, ("h1g1", "a6a5")))
+    turn = Turn.of(Game("k7/8/K7/8/8/8/8/7R w - - 0 1"))
+    told = []
+
+    async def main():
+        async with ClassicalWorkers() as workers:
+            player = ClassicalPlayer(workers, 1, nodes=200)
+            free = await player.decide(replace(turn, informed=told.append))
+            bound = await player.decide(replace(turn, among=others))
+            return free, bound
+
+    free, bound = run(main())
+    assert free.move is mate
+    assert bound.move in others
+    assert {each.move for advice in bound.advice for each in advice.candidates} <= set(others)
+    (info,) = told
+    assert (info.score.mate, info.pv) == (1, ("h1h8",))
+    assert info.depth >= 1
+    assert info.nodes >= 1
 
 
 def test_a_seed_repeats_a_game_and_another_one_does_not():

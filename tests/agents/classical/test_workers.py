@@ -29,6 +29,8 @@ from agents.player import NobodyListens, Turn
 from engine import Game
 from tests.support.processes import HANGS_AFTER, LINUX, children, run, until
 
+pytestmark = pytest.mark.usefixtures("measured_processes")
+
 TURN = Turn.of(Game())
 #: More than anybody waits for.
 ENDLESS = Allowance(None, 10**9)

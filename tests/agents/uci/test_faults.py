@@ -139,6 +139,7 @@ ELSEWHERE = {
     "CountsNodesOnly", "CountsDepth", "DiesAfterAnswer", "AnswersTwice", "IgnoresQuit",
     "IgnoresSignals", "LeavesOrphan", "LeavesDeafOrphan", "Moody", "Remarks", "AnswersAtOnce",
     "TellsEnvironment", "Says", "Chatters", "LeavesOrphanIdle",
+    "LateAtStart", "LateReady",
 }  # fmt: skip
 
 each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)

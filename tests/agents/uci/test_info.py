@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -226,3 +227,5 @@ EVALUATED = [
 def test_games_note_a_score_from_the_side_of_white(score, white, black):
     assert score.evaluation(Color.WHITE) == white
     assert score.evaluation(Color.BLACK) == black
+    exact = replace(score, bound=None)
+    assert Score.of(white, Color.WHITE) == Score.of(black, Color.BLACK) == exact

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.uci.errors import InvalidLimit
 from agents.uci.limits import Limit
-from engine import Clock, Color, TimeControl
+from engine import Clock, Color, Move, TimeControl
 from engine.clock import Bonus, ClockFace, Period
 from fuzz.promises import check_refusal
 
@@ -357,3 +357,8 @@ def test_no_clock_gives_time_that_is_not_there(control, moves, spent, time, turn
     deadline = limit.deadline(turn)
     assert deadline is not None
     assert ms(1) <= deadline <= max(budget - spent, ms(1))
+
+
+def test_an_engine_is_told_which_moves_are_wanted():
+    moves = [Move.from_uci("a2a3"), Move.from_uci("h7h8q")]
+    assert Limit(depth=3).command(WHITE, moves) == "go depth 3 searchmoves a2a3 h7h8q"

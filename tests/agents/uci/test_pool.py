@@ -528,7 +528,7 @@ def test_who_gives_up_on_a_process_that_is_not_ready_loses_nothing(mode, tmp_pat
     last = "uci" if mode == "Silent" else "isready"
 
     async def main():
-        flawed = program(mode, log=log, once=tmp_path / "once")
+        flawed = program(mode, log=log, once=tmp_path / "once", stop=0.2)
         async with UciPool(flawed, size=1) as pool:
             first = asyncio.create_task(play(pool))
             await until(lambda: log.exists() and told(log)[-1:] == [last])
@@ -679,6 +679,9 @@ def test_warming_starts_what_there_is_room_for():
     async def main():
         async with UciPool(program(), size=2) as pool:
             await pool.warm()
+            assert len(pool.processes) == 1
+            await play(pool, game=object())
+            await pool.warm()  # what remembers a game is warm, too
             assert len(pool.processes) == 1
             await pool.warm(5)
             assert len(pool.processes) == 2

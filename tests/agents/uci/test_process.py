@@ -522,13 +522,31 @@ def test_a_listener_that_fails_fails_its_search_and_not_the_process():
     assert run(main()) == "d2d4"
 
 
-def test_a_cancelled_preparation_ends_the_process():
+def test_a_cancelled_preparation_goes_on_for_whoever_comes_next(tmp_path):
+    log = tmp_path / "log"
+
     async def main():
-        process = await UciProcess.start(program("NeverReady"))
+        process = await UciProcess.start(program("LateReady", log=log))
+        ready = asyncio.create_task(process.prepare({}, "standard", game := object()))
+        await asyncio.sleep(0)
+        await cancel(ready)
+        assert process.is_alive
+        await process.prepare({}, "standard", game)
+        move = (await process.search(START, DEPTH)).move.uci()
+        await process.aclose()
+        return move
+
+    assert run(main()) == "e2e4"
+    assert (told(log).count("ucinewgame"), told(log).count("isready")) == (1, 1)
+
+
+def test_a_cancelled_preparation_that_does_not_end_is_killed():
+    async def main():
+        process = await UciProcess.start(program("NeverReady", stop=0.1))
         ready = asyncio.create_task(process.prepare({}, "standard"))
         await asyncio.sleep(0)
         await cancel(ready)
-        assert not process.is_alive
+        await until(lambda: process.is_gone)
         await process.aclose()
 
     run(main())
