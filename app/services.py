@@ -103,6 +103,24 @@ def _model_access(settings: Settings, rate_limit: RateLimit | None) -> ModelAcce
 
 
 @asynccontextmanager
+async def open_catalogue(settings: Settings) -> AsyncIterator[Catalogue]:
+    """Have a catalogue whose players keep to the operator's limits of requests.
+
+    Raises what `make_catalogue` does, or `InvalidDatabaseUrl`.
+    """
+    limits = {
+        name: each.requests_per_minute
+        for name, each in settings.providers.items()
+        if each.requests_per_minute is not None
+    }
+    async with (
+        open_rate_limits(settings.database_url, limits) as shared,
+        make_catalogue(settings, shared) as catalogue,
+    ):
+        yield catalogue
+
+
+@asynccontextmanager
 async def open_services(
     settings: Settings,
     catalogue: Catalogue | None = None,
@@ -117,14 +135,9 @@ async def open_services(
     """
     async with AsyncExitStack() as stack:
         if catalogue is None:
-            limits = {
-                name: each.requests_per_minute
-                for name, each in settings.providers.items()
-                if each.requests_per_minute is not None
-            }
-            shared = open_rate_limits(settings.database_url, limits)
-            catalogue = make_catalogue(settings, await stack.enter_async_context(shared))
-        await stack.enter_async_context(catalogue)
+            catalogue = await stack.enter_async_context(open_catalogue(settings))
+        else:
+            await stack.enter_async_context(catalogue)
         database = await stack.enter_async_context(await Database.open(settings.database_url))
         presence = _Presence(Workers())
         await presence.register(database)

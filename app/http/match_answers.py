@@ -176,7 +176,9 @@ class MatchSummary(Answer):
     turn: ColorName
     check: bool
     last_move: LegalMove | None
-    clocks: ClocksAnswer | None = Field(description="Null if it is not timed.")
+    clocks: ClocksAnswer | None = Field(
+        description="Null if it is not timed, or known from a PGN that tells of no clock."
+    )
     turn_started_at: datetime | None
     spent_ms: int = Field(description="What the turn had taken before it last began or went on.")
     draw_offer: ColorName | None = Field(description="Whose offer of a draw stands.")
@@ -302,10 +304,12 @@ class MatchPly(Answer):
     uci: str
     san: str
     fen: str = Field(description="The position after it.")
-    elapsed_ms: int | None = Field(description="What it took; null in the opening.")
+    elapsed_ms: int | None = Field(
+        description="What it took; null in the opening, and where a PGN does not tell it."
+    )
     clock_ms: int | None = Field(description="What was left on the clock after it.")
     evaluation: EvaluationAnswer | None
-    source: str = Field(description="Who played it, or `opening`.")
+    source: str = Field(description="Who played it, `opening`, or `pgn:` and a name.")
     played_at: datetime
     advice: list[AdviceAnswer]
     attempts: list[AttemptAnswer]

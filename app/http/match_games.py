@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -14,10 +14,10 @@ from app.http.errors import INVALID_REQUEST, Refusal, problems
 from app.http.match_answers import PlyList
 from app.http.match_dependencies import NO_MATCH, PREFIX, MatchesOf, MatchId
 from app.http.paging import PAGE, PageQuery, StrictQuery, number_of, page_response
-from app.matches.events import timestamp
 from app.matches.service import MatchService
 from app.matches.storing import settings_of
-from app.persistence.records import MatchRecord, PlyRecord
+from app.matches.told import ply_json
+from app.persistence.records import MatchRecord
 from engine import Color, Move, Position
 
 _PGN, _SVG = "application/x-chess-pgn", "image/svg+xml"
@@ -59,7 +59,7 @@ async def plies(
     page = records[: query.limit]
     following = str(page[-1].number) if len(records) > query.limit else None
     start_fen = settings_of(match).start.fen()
-    answer = {"start_fen": start_fen, "plies": [_ply(record) for record in page]}
+    answer = {"start_fen": start_fen, "plies": [ply_json(record) for record in page]}
     return page_response(request, answer, following)
 
 
@@ -138,20 +138,3 @@ async def _after(
         detail = f"ply: the match has no ply {number}"
         raise Refusal(INVALID_REQUEST, detail, "ply", members={"in": "query"})
     return record, ply.fen, ply.uci
-
-
-def _ply(record: PlyRecord) -> dict[str, Any]:
-    return {
-        "number": record.number,
-        "color": record.color,
-        "uci": record.uci,
-        "san": record.san,
-        "fen": record.fen,
-        "elapsed_ms": record.elapsed_ms,
-        "clock_ms": record.clock_ms,
-        "evaluation": json.loads(record.evaluation or "null"),
-        "source": record.source,
-        "played_at": timestamp(record.played_at),
-        "advice": json.loads(record.advice or "[]"),
-        "attempts": json.loads(record.attempts or "[]"),
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -15,8 +14,7 @@ from app.http.errors import problems
 from app.http.match_dependencies import NO_MATCH, PREFIX, MatchesOf, MatchId
 from app.http.paging import PAGE, PageQuery, cursor_of, id_of, page_response
 from app.http.schemas import Answer, ColorName
-from app.matches.events import timestamp
-from app.persistence.records import LedgerTotals, ModelCallRecord
+from app.matches.told import call_json
 
 router = APIRouter(prefix=f"{PREFIX}/{{match_id}}", tags=["matches"])
 
@@ -112,43 +110,4 @@ async def ledger(
     records = await matches.calls(match_id, after, query.limit + 1)
     page = records[: query.limit]
     following = cursor_of(page[-1].id) if len(records) > query.limit else None
-    return page_response(request, {"calls": [_call(record) for record in page]}, following)
-
-
-def totals_json(totals: LedgerTotals) -> dict[str, Any]:
-    """Return the sums over the calls of a match as they are told."""
-    return {
-        "calls": totals.calls,
-        "prompt_tokens": totals.prompt_tokens,
-        "cached_tokens": totals.cached_tokens,
-        "reasoning_tokens": totals.reasoning_tokens,
-        "completion_tokens": totals.completion_tokens,
-        "cost_usd": None if totals.cost_usd is None else f"{totals.cost_usd:f}",
-        "unpriced_calls": totals.unpriced_calls,
-    }
-
-
-def _call(record: ModelCallRecord) -> dict[str, Any]:
-    cost = record.cost_usd
-    return {
-        "id": record.id,
-        "at": timestamp(record.at),
-        "ply": record.ply_number,
-        "color": record.color,
-        "role": record.role,
-        "model": record.model,
-        "attempt": record.attempt,
-        "retry": record.retry,
-        "outcome": record.outcome,
-        "prompt_tokens": record.prompt_tokens,
-        "cached_tokens": record.cached_tokens,
-        "reasoning_tokens": record.reasoning_tokens,
-        "completion_tokens": record.completion_tokens,
-        "is_estimated": record.is_estimated,
-        "latency_ms": record.latency_ms,
-        "cost_usd": None if cost is None else f"{cost:f}",
-        "prompt_digest": record.prompt_digest,
-        "request_digest": record.request_digest,
-        "error": record.error,
-        "reply": None if record.reply is None else json.loads(record.reply),
-    }
+    return page_response(request, {"calls": [call_json(record) for record in page]}, following)

@@ -18,7 +18,6 @@ from app.http.dependencies import GatesOf, ReadScope, WriteScope
 from app.http.errors import AtFault, Kind, problems
 from app.http.match_answers import MatchCreated, MatchList, MatchWithLedger
 from app.http.match_dependencies import NO_MATCH, PREFIX, MatchesOf, MatchId
-from app.http.match_ledger import totals_json
 from app.http.match_schemas import MatchBody
 from app.http.paging import PAGE, PageQuery, cursor_of, id_of, page_response
 from app.http.replies import STARTED, IdempotencyKey, Replies, Reply, digest_of, replies_of
@@ -38,6 +37,7 @@ from app.matches.match import MatchStatus
 from app.matches.schemas import TEXT_PATTERN, PlayerName, Tag
 from app.matches.service import Created, MatchService, state_of
 from app.matches.storing import settings_of
+from app.matches.told import totals_json
 from app.persistence.matches import MatchFilter
 from engine import Color, RulesError
 

@@ -14,6 +14,11 @@ _MILLISECOND = timedelta(milliseconds=1)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+#: In every event of a match that was played elsewhere; and how that is encoded.
+IMPORTED = {"imported": True}
+_IMPORTED = '"imported":true'
+
+
 class EventType(StrEnum):
     """What can happen in a match."""
 
@@ -79,6 +84,11 @@ def timestamp(time: datetime) -> str:
 def milliseconds(duration: timedelta) -> int:
     """Return a duration in whole milliseconds, rounded down."""
     return duration // _MILLISECOND
+
+
+def is_imported(data: str) -> bool:
+    """Tell whether an event, as `Event.encode` gave it, is of a match that was played elsewhere."""
+    return _IMPORTED in data  # within a text its quotes would have backslashes before them
 
 
 def evaluation_json(evaluation: Evaluation | None) -> dict[str, int] | None:

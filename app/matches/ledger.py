@@ -124,7 +124,7 @@ class MatchLedger:
         self, color: Color, ply_number: int, call: ModelCall, reservation: Reservation
     ) -> None:
         """Store a call, however long the database is out of reach, and whoever is given up."""
-        record = self._record(color, ply_number, call)
+        record = call_record(self._match_id, color, ply_number, call)
         reservation.settle(call.spending)
         await self._paid.store(record, self._store(record, call))
 
@@ -146,33 +146,6 @@ class MatchLedger:
                 _log.error("no ledger", match_id=self._match_id, error=str(error))
                 await asyncio.sleep(pause.total_seconds())
                 pause = min(pause * 2, LONGEST_PAUSE)
-
-    def _record(self, color: Color, ply_number: int, call: ModelCall) -> ModelCallRecord:
-        usage = call.usage
-        return ModelCallRecord(
-            id=str(uuid7()),
-            match_id=self._match_id,
-            evaluation_id=None,
-            ply_number=ply_number,
-            role=call.question.role,
-            model=call.model,
-            attempt=call.question.attempt,
-            prompt_tokens=usage.prompt_tokens,
-            cached_tokens=usage.cached_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
-            completion_tokens=usage.completion_tokens,
-            latency_ms=milliseconds(call.latency),
-            cost_usd=call.cost_usd,
-            request_digest=call.request_digest,
-            outcome=call.outcome.value,
-            at=call.at,
-            color=color.value,
-            retry=call.retry,
-            prompt_digest=call.question.prompt_digest,
-            is_estimated=usage.is_estimated,
-            reply=None if call.reply is None else _reply_json(call.reply),
-            error=call.error,
-        )
 
 
 class TurnLedger:
@@ -212,6 +185,35 @@ class TurnLedger:
     def _excuse_since(self, began: datetime) -> None:
         if (ended := now()) - began >= SLOW:
             self._excuse(began, ended)
+
+
+def call_record(match_id: str, color: Color, ply_number: int, call: ModelCall) -> ModelCallRecord:
+    """Return a call as it is stored."""
+    usage = call.usage
+    return ModelCallRecord(
+        id=str(uuid7()),
+        match_id=match_id,
+        evaluation_id=None,
+        ply_number=ply_number,
+        role=call.question.role,
+        model=call.model,
+        attempt=call.question.attempt,
+        prompt_tokens=usage.prompt_tokens,
+        cached_tokens=usage.cached_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        completion_tokens=usage.completion_tokens,
+        latency_ms=milliseconds(call.latency),
+        cost_usd=call.cost_usd,
+        request_digest=call.request_digest,
+        outcome=call.outcome.value,
+        at=call.at,
+        color=color.value,
+        retry=call.retry,
+        prompt_digest=call.question.prompt_digest,
+        is_estimated=usage.is_estimated,
+        reply=None if call.reply is None else _reply_json(call.reply),
+        error=call.error,
+    )
 
 
 def _spending(totals: LedgerTotals) -> Spending:

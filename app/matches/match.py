@@ -21,7 +21,17 @@ from app.matches.events import (
     outcome_json,
 )
 from app.matches.settings import MatchSettings, budget_json, budget_of
-from engine import Color, DrawNotClaimable, Evaluation, Game, Move, MoveError, Outcome, Termination
+from engine import (
+    Color,
+    DrawNotClaimable,
+    Evaluation,
+    Game,
+    Move,
+    MoveError,
+    Outcome,
+    Termination,
+    read_games,
+)
 
 _ZERO = timedelta(0)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -99,6 +109,8 @@ class Match:
         #: When the turn began, or went on, and what it had taken before that.
         self.turn_at: datetime | None = None
         self.spent = _ZERO
+        # What the last ply of a match that was played elsewhere told.
+        self._told_clocks: dict[str, Any] | None = None
         #: What was said, and refused, in this turn.
         self.advice: list[dict[str, Any]] = []
         self.attempts: list[dict[str, Any]] = []
@@ -130,12 +142,31 @@ class Match:
     def replay(cls, settings: MatchSettings, events: Iterable[Event]) -> Match:
         """Return the match that a log tells of, from its first event on."""
         events = iter(events)
-        first = next(events)
-        match = cls(first.match_id, settings, first.at)
-        match.sequence = first.sequence
+        match = cls._created(settings, next(events))
         for event in events:
             match._apply(event)
         match.keep_plies = None
+        return match
+
+    @classmethod
+    def retell(cls, settings: MatchSettings, events: Iterable[Event]) -> Match:
+        """Return the match that a log tells of, with all of it still to be stored."""
+        events = iter(events)
+        first = next(events)
+        match = cls._created(settings, first)
+        match.new_events.append(first)
+        for event in events:
+            match.new_events.append(event)
+            if event.type is EventType.PLY:
+                match.new_plies.append(NewPly(event, match.advice, match.attempts))
+            match._apply(event)
+        match.keep_plies = None  # none of those taken back is stored
+        return match
+
+    @classmethod
+    def _created(cls, settings: MatchSettings, first: Event) -> Match:
+        match = cls(first.match_id, settings, first.at)
+        match.sequence = first.sequence
         return match
 
     # --- what it is ---
@@ -174,7 +205,7 @@ class Match:
         """Return both clocks as they stood when the turn began."""
         clock = self.game.clock
         if clock is None:
-            return None
+            return self._told_clocks
         return {f"{color.value}_ms": _rest(clock.remaining(color)) for color in Color}
 
     # --- its course ---
@@ -457,10 +488,13 @@ class Match:
                 self.turn_at = event.at
                 self.spent = fields["spent_ms"] * _MILLISECOND
             case EventType.PLY:
-                elapsed = fields["elapsed_ms"] * _MILLISECOND
-                evaluation = evaluation_of(fields["evaluation"])
-                move = Move.from_uci(fields["uci"])
-                self._play(move, elapsed, evaluation, fields["source"], event.at)
+                if self.settings.is_imported:  # its end tells the game
+                    self._told_clocks = fields["clocks"]
+                else:
+                    elapsed = fields["elapsed_ms"] * _MILLISECOND
+                    evaluation = evaluation_of(fields["evaluation"])
+                    move = Move.from_uci(fields["uci"])
+                    self._play(move, elapsed, evaluation, fields["source"], event.at)
                 self._note_ply(event)
             case EventType.ADVICE:
                 # Matches of old said no more than the first two.
@@ -507,8 +541,13 @@ class Match:
         self.ended_at, self.ending = event.at, fields["detail"]
         self.spent = fields["spent_ms"] * _MILLISECOND
         self.draw_offer = self.takeback = self.pause_cause = None
-        if fields["outcome"] is None:
+        if self.settings.is_imported:
+            # The game as it was told, with tags, comments, and clocks that need not go as ours do;
+            # and whoever played it need not have noticed that it was over.
+            self.game = next(read_games(fields["pgn"]))
+        elif fields["outcome"] is None:
             self.game.tags["Termination"] = "abandoned"
+        if fields["outcome"] is None:
             return
         winner, why = fields["outcome"]["winner"], fields["outcome"]["termination"]
         self.outcome = Outcome(None if winner is None else Color(winner), Termination(why))

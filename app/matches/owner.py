@@ -13,16 +13,19 @@ from typing import Any, Protocol
 import structlog
 
 from agents.errors import AgentError
+from agents.excused import Excuse
+from agents.models.budget import Budget
 from agents.models.errors import BudgetSpent, ModelError, ProviderFault
+from agents.models.ledger import Ledger
 from agents.player import Decision, Player, Turn
 from agents.timekeeping import now
 from agents.uci.analyser import Analyser
 from app.matches.commands import Abort, Command, PlayMove
 from app.matches.errors import CannotDo, MatchError
 from app.matches.hearing import Hearing, Say, excuse
-from app.matches.ledger import SLOW, MatchLedger
+from app.matches.ledger import SLOW
 from app.matches.match import Match, MatchStatus, PauseCause
-from app.matches.refusals import last_resort, rejections_of
+from app.matches.refusals import last_resort, read_move, rejections_of, said_by
 from app.matches.saying import advice_of, printable, printable_advice
 from app.matches.storing import take_change
 from app.persistence.errors import LostOwnership, StorageUnavailable
@@ -54,6 +57,16 @@ class Writer(Protocol):
 
     async def commit(self, change: Change) -> None:
         """Return when the change is durable; raise `LostOwnership` or `StorageUnavailable`."""
+
+
+class TurnLedgers(Protocol):
+    """Where the model calls of a match are written down, turn by turn."""
+
+    def for_turn(self, color: Color, ply_number: int, excuse: Excuse) -> Ledger:
+        """Return the ledger of a side for a ply; `excuse` is told of what was not its doing."""
+
+    def rebudget(self, budget: Budget) -> None:
+        """Go by another budget from now on; what was spent of the old one counts."""
 
 
 class Observer(Protocol):
@@ -118,7 +131,7 @@ class Owner:
         analyser: Analyser | None = None,
         spent: timedelta = timedelta(0),
         answered_at: Callable[[], datetime] | None = None,
-        ledger: MatchLedger | None = None,
+        ledger: TurnLedgers | None = None,
         say: Say = _nobody,
     ) -> None:
         """`answered_at` tells when the database last answered; `say` passes on players' words."""
@@ -356,7 +369,7 @@ class Owner:
         advice = decision.advice
         # A player's only words about its own move are told with the ply.
         is_own = len(advice) == 1 and len(advice[0].candidates) == 1 and not advice[0].words
-        move, refusal = self._read(decision)
+        move, refusal = read_move(match.game.position, decision)
         for each in () if is_own and move is not None else advice:
             match.advise(printable_advice(each), at)
         if move is None:
@@ -373,19 +386,6 @@ class Owner:
             decision={"reason": printable(reason), "attempts": len(match.attempts) + 1},
             offers_draw=decision.offers_draw,
         )
-
-    def _read(self, decision: Decision) -> tuple[Move | None, MoveError | None]:
-        """Return the legal move that a player means, or why it is none if it named one."""
-        position, move = self.match.game.position, decision.move
-        if decision.fault is not None:
-            return None, decision.fault
-        try:
-            if isinstance(move, Move):
-                position.play(move)  # which says why it is illegal, if it is
-                return move, None
-            return None if move is None else position.parse(move), None
-        except MoveError as error:
-            return None, error
 
     async def _play(
         self,
@@ -428,9 +428,7 @@ class Owner:
         """Refuse a move, and let the player try again or take the last resort."""
         match, policy = self.match, self.match.settings.illegal_moves
         name = match.settings.player(match.color).name
-        said = decision.move.uci() if isinstance(decision.move, Move) else decision.move or ""
-        said = printable(said, 200)
-        match.reject(len(match.attempts) + 1, said, error, at)
+        match.reject(len(match.attempts) + 1, said_by(decision), error, at)
         self._observer.rejected(name)
         if len(match.attempts) <= policy.retries:
             return

@@ -6,10 +6,31 @@ from random import Random
 
 from agents.player import Decision, Rejection
 from app.matches.match import Match
+from app.matches.saying import printable
 from app.matches.settings import Feedback, LastResort
-from engine import Move
+from engine import Move, MoveError, Position
 
 _TOLD = {Feedback.NONE: "", Feedback.ILLEGAL: "it is illegal"}
+
+
+def read_move(position: Position, decision: Decision) -> tuple[Move | None, MoveError | None]:
+    """Return the legal move that a player means, or why it is none if it named one."""
+    move = decision.move
+    if decision.fault is not None:
+        return None, decision.fault
+    try:
+        if isinstance(move, Move):
+            position.play(move)  # which says why it is illegal, if it is
+            return move, None
+        return None if move is None else position.parse(move), None
+    except MoveError as error:
+        return None, error
+
+
+def said_by(decision: Decision) -> str:
+    """Return the move of a decision as the player wrote it; empty if it named none."""
+    move = decision.move
+    return printable(move.uci() if isinstance(move, Move) else move or "", 200)
 
 
 def rejections_of(match: Match) -> tuple[Rejection, ...]:

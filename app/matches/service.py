@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import json
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +30,7 @@ from app.matches.errors import (
 from app.matches.events import dumps, timestamp
 from app.matches.match import UNFINISHED, Match
 from app.matches.runner import Runner, seat_player
+from app.matches.seat_tokens import digest_of, new_token
 from app.matches.settings import MatchSettings
 from app.matches.storing import new_record, read_match, settings_of
 from app.persistence import plies as ply_table
@@ -125,9 +124,7 @@ class MatchService:
         check_settings(settings, self._catalogue)
         settings = settings.with_start()
         match = Match.create(str(uuid7()), settings, now())
-        tokens = {
-            color: secrets.token_urlsafe(24) for color in Color if settings.player(color).is_human
-        }
+        tokens = {color: new_token() for color in Color if settings.player(color).is_human}
         # With room for it, it is ours from the start; else it waits for whoever has.
         is_ours = self._runner.reserve(settings)
         record, events, plies = new_record(
@@ -138,8 +135,8 @@ class MatchService:
             evaluation_id=evaluation_id,
             idempotency_key=idempotency_key,
             request_digest=request_digest,
-            white_token_hash=_hashed(tokens.get(Color.WHITE)),
-            black_token_hash=_hashed(tokens.get(Color.BLACK)),
+            white_token_hash=digest_of(tokens.get(Color.WHITE)),
+            black_token_hash=digest_of(tokens.get(Color.BLACK)),
         )
 
         def insert(connection: Connection) -> None:
@@ -289,7 +286,7 @@ class MatchService:
     async def color_of(self, match_id: str, token: str) -> Color:
         """Return the seat that a token opens; raises `MatchNotFound` or `WrongSeatToken`."""
         record = await self.find(match_id)
-        given = _hashed(token) or ""
+        given = digest_of(token) or ""
         found = None
         for color, stored in (
             (Color.WHITE, record.white_token_hash),
@@ -379,7 +376,3 @@ def state_of(record: MatchRecord, *, with_moves: bool = True) -> dict[str, Any]:
             ]
         shown["legal_moves"] = moves
     return shown
-
-
-def _hashed(token: str | None) -> str | None:
-    return None if token is None else hashlib.sha256(token.encode()).hexdigest()

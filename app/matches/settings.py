@@ -28,6 +28,9 @@ from engine import (
 from engine.variant import find_variant
 
 HUMAN = "human"
+#: So begin the names of those who played elsewhere, of whom a PGN tells. Nobody of ours can be
+#: called so, and nobody can seat them.
+ELSEWHERE = "pgn:"
 #: The source of plies that nobody decided.
 OPENING = "opening"
 MAX_SEED = 2**53 - 1  # the largest that every JSON reader keeps
@@ -48,6 +51,11 @@ class PlayerSettings:
     def is_human(self) -> bool:
         """Whether somebody moves over HTTP, with the seat's token."""
         return self.name == HUMAN
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether they played elsewhere."""
+        return self.name.startswith(ELSEWHERE)
 
     @property
     def limit(self) -> Limit | None:
@@ -153,6 +161,8 @@ class MatchSettings:
             raise UnplayableSettings(
                 "opening", "a match has an initial_fen or an opening, not both"
             )
+        if self.is_imported:  # it was played, whatever the rules say of it
+            return
         game = self.game
         if game.is_over:
             where = "initial_fen" if self.opening is None else "opening"
@@ -168,6 +178,11 @@ class MatchSettings:
     def has_human(self) -> bool:
         """Whether somebody moves over HTTP."""
         return self.white.is_human or self.black.is_human
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it was played elsewhere, and is known from a PGN."""
+        return self.white.is_imported and self.black.is_imported
 
     def with_start(self) -> MatchSettings:
         """Return them with the position named from which a match starts that may choose one.

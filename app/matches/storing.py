@@ -78,8 +78,8 @@ def new_record(
     white_token_hash: str | None = None,
     black_token_hash: str | None = None,
 ) -> tuple[MatchRecord, tuple[EventRecord, ...], tuple[PlyRecord, ...]]:
-    """Return the record of a match just created, its first events, and the plies of its opening."""
-    settings = match.settings
+    """Return the record of a match of which nothing is stored yet, its events, and its plies."""
+    settings, outcome = match.settings, match.outcome
     record = MatchRecord(
         id=match.id,
         created_at=match.created_at,
@@ -93,9 +93,9 @@ def new_record(
         fen=match.game.position.fen(),
         ply_count=len(match.game.line),
         last_sequence=match.sequence,
-        winner=None,
-        termination=None,
-        result="*",
+        winner=outcome.winner.value if outcome is not None and outcome.winner else None,
+        termination=None if outcome is None else outcome.termination.value,
+        result="*" if outcome is None else outcome.result,
         owner=owner,
         epoch=epoch,
         evaluation_id=evaluation_id,
@@ -107,8 +107,9 @@ def new_record(
         tags=settings.tags,
     )
     events = tuple(map(_event_record, match.new_events))
-    match.new_events = []
-    return record, events, _opening_records(match)
+    plies = (*_opening_records(match), *map(_ply_record, match.new_plies))
+    match.new_events, match.new_plies = [], []
+    return record, events, plies
 
 
 def settings_of(record: MatchRecord) -> MatchSettings:
@@ -173,7 +174,7 @@ def _opening_records(match: Match) -> tuple[PlyRecord, ...]:
             advice=None,
             attempts=None,
         )
-        for ply in match.game.plies
+        for ply in match.game.plies[: match.opening_plies]
     )
 
 

@@ -41,6 +41,9 @@ class Address:
         except (ArgumentError, ValueError):
             message = f"the URL of the Postgres cannot be read: {_EXAMPLES}"
             raise InvalidDatabaseUrl(message) from None
+        if "@" in f"{url.host}{url.database}":  # where a password would be shown
+            message = "the URL of the Postgres has an @ too many: one in a password is written %40"
+            raise InvalidDatabaseUrl(message)
         if not url.database:
             raise InvalidDatabaseUrl(f"the URL of the Postgres names no database: {_EXAMPLES}")
         return cls("postgresql", url)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
+    delete,
     exists,
     func,
     insert,
@@ -29,12 +30,17 @@ from app.persistence.tables import UNFINISHED, Evaluation, Match, MatchTag
 HUMAN = "human"
 
 _NAMES = tuple(field.name for field in fields(MatchRecord) if field.name != "tags")
-_MATCHES = select(*(getattr(Match, name) for name in _NAMES))
+#: All matches: what further queries begin with.
+MATCHES = select(*(getattr(Match, name) for name in _NAMES))
 _INSERT = insert(Match)
 _INSERT_TAGS = insert(MatchTag)
-_FIND = _MATCHES.where(Match.id == bindparam("match"))
-_FIND_BY_KEY = _MATCHES.where(
+_FIND = MATCHES.where(Match.id == bindparam("match"))
+_FIND_BY_KEY = MATCHES.where(
     Match.client == bindparam("by_client"), Match.idempotency_key == bindparam("by_key")
+)
+_KEYS = select(Match.idempotency_key).where(
+    Match.client == bindparam("by_client"),
+    Match.idempotency_key.in_(bindparam("keys", expanding=True)),
 )
 _TAGS = (
     select(MatchTag.match_id, MatchTag.tag)
@@ -42,6 +48,20 @@ _TAGS = (
     .order_by(MatchTag.match_id, MatchTag.number)
 )
 _COUNTS = select(Match.status, func.count().label("total")).group_by(Match.status)
+_TAGGED = (
+    select(MatchTag.match_id, MatchTag.tag)
+    .where(MatchTag.tag.startswith(bindparam("beginning")))
+    .order_by(MatchTag.match_id.desc())
+    .limit(bindparam("most"))
+)
+_RESEAT = (
+    update(Match)
+    .where(Match.id == bindparam("match"))
+    .values(white_token_hash=bindparam("for_white"), black_token_hash=bindparam("for_black"))
+)
+_UNTAG = delete(MatchTag).where(
+    MatchTag.match_id == bindparam("match"), MatchTag.tag == bindparam("which")
+)
 _UNFINISHED = (
     select(func.count())
     .select_from(Match)
@@ -108,14 +128,21 @@ def insert_match(
     client's idempotency key is there already.
     """
     event_log.take_turn(connection)
-    connection.execute(_INSERT, {name: getattr(record, name) for name in _NAMES})
-    if record.tags:
-        rows = [
-            {"match_id": record.id, "number": number, "tag": tag}
-            for number, tag in enumerate(record.tags, 1)
-        ]
-        connection.execute(_INSERT_TAGS, rows)
+    insert_records(connection, [record])
     return event_log.append(connection, events)
+
+
+def insert_records(connection: Connection, records: Sequence[MatchRecord]) -> None:
+    """Store new matches without anything that has happened in them, as `insert_match` does."""
+    rows = [{name: getattr(record, name) for name in _NAMES} for record in records]
+    connection.execute(_INSERT, rows)
+    tags = [
+        {"match_id": record.id, "number": number, "tag": tag}
+        for record in records
+        for number, tag in enumerate(record.tags, 1)
+    ]
+    if tags:
+        connection.execute(_INSERT_TAGS, tags)
 
 
 def find_match(connection: Connection, match_id: str) -> MatchRecord | None:
@@ -139,8 +166,45 @@ def list_matches(
     query = _filtered(filter)
     if before is not None:
         query = query.where(Match.id < before)
-    rows = connection.execute(query.order_by(Match.id.desc()).limit(limit)).all()
-    return _records(connection, rows)
+    return records_where(connection, query.order_by(Match.id.desc()).limit(limit))
+
+
+def records_where(connection: Connection, query: Select[Any]) -> list[MatchRecord]:
+    """Return the matches that a query of `MATCHES` finds, in its order."""
+    return _records(connection, connection.execute(query).all())
+
+
+def keys_of(connection: Connection, client: str, keys: Collection[str]) -> frozenset[str]:
+    """Return those of some idempotency keys with which a client has started a match."""
+    return frozenset(connection.scalars(_KEYS, {"by_client": client, "keys": list(keys)}))
+
+
+def list_tagged(
+    connection: Connection, beginning: str, limit: int
+) -> list[tuple[str, MatchRecord]]:
+    """Return tags that begin so, each with its match, those of the newest matches first."""
+    found = connection.execute(_TAGGED, {"beginning": beginning, "most": limit}).all()
+    ids = list(dict.fromkeys(row.match_id for row in found))
+    rows = connection.execute(MATCHES.where(Match.id.in_(ids))).all()
+    records = {record.id: record for record in _records(connection, rows)}
+    # `LIKE` takes no notice of case in one database, and does in the other.
+    return [(row.tag, records[row.match_id]) for row in found if row.tag.startswith(beginning)]
+
+
+def untag(connection: Connection, match_id: str, tag: str) -> None:
+    """Take a tag off a match."""
+    connection.execute(_UNTAG, {"match": match_id, "which": tag})
+
+
+def reseat(
+    connection: Connection,
+    match_id: str,
+    white_token_hash: str | None,
+    black_token_hash: str | None,
+) -> None:
+    """Let other tokens open the seats of a match from now on."""
+    hashes = {"for_white": white_token_hash, "for_black": black_token_hash}
+    connection.execute(_RESEAT, {"match": match_id, **hashes})
 
 
 def count_by_status(connection: Connection) -> dict[str, int]:
@@ -216,7 +280,7 @@ def _filtered(filter: MatchFilter) -> Select[Any]:  # noqa: A002
     if filter.tag is not None:
         tagged = and_(MatchTag.match_id == Match.id, MatchTag.tag == filter.tag)
         rules.append(exists().where(tagged))
-    return _MATCHES.where(*rules)
+    return MATCHES.where(*rules)
 
 
 def _first(connection: Connection, rows: Sequence[Row[Any]]) -> MatchRecord | None:

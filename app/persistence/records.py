@@ -75,6 +75,15 @@ class PlyRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeMatch:
+    """A match of which nothing is stored yet, with all that has happened in it."""
+
+    record: MatchRecord
+    events: tuple[EventRecord, ...]
+    plies: tuple[PlyRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCallRecord:
     """One call of a model: what it cost, and how it went."""
 

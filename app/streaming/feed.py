@@ -15,7 +15,7 @@ from functools import partial
 
 import structlog
 
-from app.matches.events import EventType
+from app.matches.events import EventType, is_imported
 from app.persistence.database import Database
 from app.persistence.errors import StorageError, StorageUnavailable
 from app.persistence.events import events_after, last_position
@@ -36,9 +36,17 @@ _FRESH = 1.0
 _BACK_OFF = (0.1, 5.0)
 
 #: What those who watch all matches get.
-OF_ALL = frozenset({EventType.STARTED, EventType.PLY, EventType.ENDED})
+_OF_ALL = frozenset({EventType.STARTED, EventType.PLY, EventType.ENDED})
 
 _log = structlog.get_logger(__name__)
+
+
+def is_of_all(event: EventRecord) -> bool:
+    """Tell whether those who watch all matches get an event.
+
+    Games that are imported come by the thousand, all at once, and nobody plays them.
+    """
+    return event.type in _OF_ALL and not is_imported(event.data)
 
 
 class Channel:
@@ -254,7 +262,7 @@ class Feed:
         handed = 0
         if channel := self._channels.get(event.match_id):
             handed += channel.publish(frames.of_match(event))
-        if event.type in OF_ALL and (channel := self._channels.get(None)):
+        if (channel := self._channels.get(None)) and is_of_all(event):
             handed += channel.publish(frames.of_all(event))
         self._position = event.position
         return handed

@@ -16,7 +16,7 @@ from app.persistence.matches import find_match
 from app.persistence.records import EventRecord
 from app.streaming import frame as frames
 from app.streaming.errors import InvalidEventId
-from app.streaming.feed import OF_ALL, PAGE
+from app.streaming.feed import PAGE, is_of_all
 from app.streaming.frame import Frame, Snapshot
 
 #: Returns the state of a match; raises `MatchNotFound`.
@@ -112,7 +112,7 @@ class GlobalLog:
     async def page(self, after: int) -> Page:
         """Return the events after a position."""
         events = await self._database.read(lambda connection: self._read(connection, after))
-        new = [frames.of_all(each) for each in events if each.type in OF_ALL]
+        new = [frames.of_all(each) for each in events if is_of_all(each)]
         last = events[-1].position if events else after
         return Page(new, last, len(events) >= PAGE, is_end=False)
 

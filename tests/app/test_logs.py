@@ -16,25 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from app import logs
 from app.logs import REMOVED, SecretRemover, configure
 
 SECRET = "q7Hx-very.secret_value~42"
-
-
-@pytest.fixture(autouse=True)
-def as_it_was():
-    """Leave logging as other tests expect it."""
-    root = logging.getLogger()
-    names = ("", *logs._SILENT, *logs._SILENT_UNLESS_DEBUGGING)
-    levels = {name: logging.getLogger(name).level for name in names}
-    yield
-    structlog.reset_defaults()
-    for handler in [each for each in root.handlers if isinstance(each, logs._Handler)]:
-        root.removeHandler(handler)
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
-    logging.captureWarnings(False)
 
 
 def keep_out(monkeypatch):

@@ -18,7 +18,7 @@ from app.persistence.events import events_after
 from app.persistence.matches import MatchFilter, list_matches
 from app.persistence.plies import plies_of
 from app.persistence.records import EventRecord, MatchRecord, PlyRecord
-from app.streaming.feed import OF_ALL
+from app.streaming.feed import is_of_all
 from tests.e2e.watching import Seen, Watcher
 
 _MANY = 2**31 - 1
@@ -199,6 +199,6 @@ def check_state(state: dict[str, Any], match: StoredMatch) -> None:
 
 def check_global(watcher: Watcher, stored: Stored) -> None:
     """Whoever watches all matches saw exactly those events of the log that are for them."""
-    wanted = [event for event in stored.log if event.type in OF_ALL]
+    wanted = [event for event in stored.log if is_of_all(event)]
     expected = [Seen(each.position, each.type, each.data.encode()) for each in wanted]
     assert watcher.events == expected

@@ -168,7 +168,8 @@ def test_a_paused_evaluation_goes_on_where_it_was(client, monkeypatch):
         *over, last = [match["status"] for match in before]
         assert (set(over), last) == ({"ended"}, "paused")
         check_problem(command(client, evaluation, "pause"), 409, "not-now")
-        assert done(command(client, evaluation, "resume"))["status"] == "created"
+        # Somebody may have taken it up already.
+        assert done(command(client, evaluation, "resume"))["status"] in ("created", "running")
     finally:
         gate.set()
     state = finished(client, evaluation)
@@ -472,6 +473,7 @@ def test_one_name_for_two_players_makes_two_rows(client):
     assert any("twofold has several rows" in note for note in board["notes"])
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_every_variant_has_a_leaderboard_of_its_own(client):
     def labels(**query):
         return {row["label"] for row in client.get("/api/ratings", params=query).json()["rows"]}

@@ -5,7 +5,7 @@ import os
 import signal
 import sqlite3
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ from app.persistence.events import append, last_position
 from app.persistence.schema import HEAD
 from app.persistence.tables import Worker
 from tests.app.persistence.samples import an_event, inserted, new_id
+from tests.support.folders import as_somebody_else
 
 pytestmark = pytest.mark.asyncio
 
@@ -162,19 +163,6 @@ async def test_a_damaged_file(database_url, dialect):
             await inserted(database)
 
 
-@contextmanager
-def as_somebody_else():
-    """Do without the rights of root, who may do anything."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 async def test_a_folder_that_cannot_be_written(tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
@@ -244,6 +232,8 @@ async def test_a_file_that_another_program_locks(tmp_path):
         "sqlite://",
         "sqlite:///",
         "sqlite:///:memory:",
+        f"postgresql://u:p@{SECRET}@127.0.0.1:1/db",
+        f"postgresql://u:p@a/{SECRET}@127.0.0.1:1/db",
         "sqlite://kibitz.db",
         "sqlite:///kibitz.db?mode=ro",
         "sqlite:///a\0b",
