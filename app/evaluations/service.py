@@ -35,6 +35,8 @@ from app.evaluations.treasurer import Treasurer, lack_of_money
 from app.matches.commands import Abort, Command
 from app.matches.errors import KeyReused
 from app.matches.events import dumps, timestamp
+from app.matches.exporting import UnknownId
+from app.matches.exporting import find_evaluation as find_evaluation_id
 from app.matches.schemas import BudgetBody
 from app.matches.service import MatchService
 from app.persistence.database import Database
@@ -180,6 +182,18 @@ class EvaluationService:
         if record is None:
             raise EvaluationNotFound(evaluation_id)
         return record
+
+    async def id_of(self, beginning: str) -> str:
+        """Return the id that begins so.
+
+        Raises `EvaluationNotFound`, or `UnknownId` if several begin so.
+        """
+        try:
+            return await find_evaluation_id(self._database, beginning)
+        except UnknownId as error:
+            if error.meant:
+                raise
+            raise EvaluationNotFound(beginning) from None
 
     async def list(
         self, status: str | None, before: str | None, limit: int

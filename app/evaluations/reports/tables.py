@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 from app.evaluations.analysis.quality import summarise
 from app.evaluations.games import EvaluationData, PlayedGame, PositionAnswer, SideRecord
-from app.evaluations.reports.markup import legible
+from app.evaluations.reports.cells import Cell, safe
 from engine import Color
-
-Cell: TypeAlias = str | int | float | None
 
 _SIDE = (
     "plies",
@@ -56,8 +53,6 @@ ANSWER_COLUMNS = (
     "is_right",
     *_SIDE,
 )
-#: What makes a spreadsheet take a text for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def games_csv(data: EvaluationData) -> str:
@@ -78,15 +73,8 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(columns)
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    writer.writerows([safe(cell) for cell in row] for row in rows)
     return text.getvalue()
-
-
-def _safe(cell: Cell) -> Cell:
-    if not isinstance(cell, str):
-        return cell
-    cell = legible(cell)
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def _game(data: EvaluationData, game: PlayedGame) -> list[Cell]:

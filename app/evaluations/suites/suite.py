@@ -179,15 +179,6 @@ class Suite:
             raise InvalidSuite(shown(str(path)), "it is larger than 50 MB")
         return cls.read(path.name.removesuffix(".epd"), _decoded(raw))
 
-    def save(self, path: Path) -> None:
-        """Write a file, so that there is always a whole one, or raise `InvalidSuite`."""
-        beside = path.with_name(f"{path.name}.new")
-        try:
-            beside.write_text(self.text(), encoding="utf-8")
-            beside.replace(path)
-        except OSError as error:
-            raise InvalidSuite(shown(str(path)), f"it cannot be written: {_why(error)}") from None
-
 
 def shipped_suites() -> tuple[str, ...]:
     """Return the names of the suites that come with Kibitz."""

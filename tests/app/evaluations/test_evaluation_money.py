@@ -125,6 +125,7 @@ async def test_an_evaluation_stops_before_its_budget_is_broken(concurrency, data
         assert all(game.match_status in ("ended", "aborted") for game in games)
 
 
+@pytest.mark.usefixtures("without_coverage")
 async def test_a_budget_of_dollars_is_kept_to_the_cent(database_url, tmp_path):
     prices = {MODEL: {"input": 1, "output": 10_000}}
     async with (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.models.budget import Spending
-from app.cli.evaluation_texts import print_summary
+from app.cli.evaluations.texts import print_summary
 from app.evaluations.analysis.game_analysis import GameAnalysis
 from app.evaluations.games import SideRecord
 from app.evaluations.reports import notes
