@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.app.http.match_service import command, done, look, play, start
+from tests.app.http.match_service import Match, command, done, look, play, start
 from tests.support.browser import Complaints, Visitor
 from tests.web.match_page import PHONE, MatchPage, address, both_seats, box_of
 from tests.web.short_game import START
@@ -127,20 +127,38 @@ def test_a_king_in_check(visitor: Visitor, client: httpx.Client) -> None:
     shown.expect_marked("hint", "e2", "f2")
 
 
-def test_some_are_faster_than_the_legal_moves(visitor: Visitor, client: httpx.Client) -> None:
-    match = start(client, initial_fen=PROMOTING)
+def before_the_legal_moves(visitor: Visitor, match: Match, fen: str, *squares: str) -> MatchPage:
+    """Open a match and click squares before the legal moves have come; then they come."""
     page = visitor.open()
     waiting: list[Route] = []
     page.route(f"**/api/matches/{match['id']}", lambda route: waiting.append(route))
     page.goto(address(match, "white"))
     shown = MatchPage(page)
-    shown.expect_position(PROMOTING)
-    shown.click("a7", "a8")
+    shown.expect_position(fen)
+    shown.click(*squares)
     page.evaluate("0")
     assert len(waiting) == 1
     waiting[0].continue_()
+    return shown
+
+
+def test_some_are_faster_than_the_legal_moves(visitor: Visitor, client: httpx.Client) -> None:
+    match = start(client, initial_fen=PROMOTING)
+    shown = before_the_legal_moves(visitor, match, PROMOTING, "a7", "a8")
     shown.button("Promote to queen").click()
     shown.expect_moves("a8=Q+")
+
+
+@pytest.mark.parametrize(("rights", "moves"), [("HB", ["O-O-O"]), ("H", [])])
+def test_some_castle_before_anybody_knows_whether_they_may(
+    visitor: Visitor, client: httpx.Client, rights: str, moves: list[str]
+) -> None:
+    fen = CASTLING_960.replace("HB", rights)
+    match = start(client, variant="chess960", initial_fen=fen)
+    shown = before_the_legal_moves(visitor, match, fen, "f1", "b1")
+    if not moves:  # so the rook was meant
+        shown.expect_marked("selected", "b1")
+    shown.expect_moves(*moves)
 
 
 def test_a_drag_that_ends_nowhere(visitor: Visitor, client: httpx.Client) -> None:

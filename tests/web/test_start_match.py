@@ -77,6 +77,7 @@ def test_a_match_is_started_by_mouse(form: Page, client: httpx.Client) -> None:
     assert list(kept[match["id"]]) == ["white"]
     # It is remembered for the next match.
     form.get_by_role("link", name="New match").click()
+    expect(form.get_by_role("button", name="Start the match")).to_be_visible()
     expect(form.get_by_label("Black", exact=True)).to_have_value("thinker")
     expect(form.get_by_role("radio", name="5+3")).to_be_checked()
     expect(form.get_by_label("Most plies")).to_be_visible()

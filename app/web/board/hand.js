@@ -105,6 +105,18 @@ export class Hand {
     return !this.#isOwn(square) || this.#targets(from).has(square) || this.#castling(from, square).length > 0;
   }
 
+  /** Whether they may mean it, which only shows once the legal moves are there. */
+  #mayBeTarget(square) {
+    return this.#isTarget(square) || (!this.#seat.moves.length && this.#isOntoRook(this.#selected, square));
+  }
+
+  /** Whether a king is put onto a rook of its own side. */
+  #isOntoRook(from, square) {
+    const { pieces } = this.#board.shown.placement;
+    const rook = { K: "R", k: "r" }[pieces.get(from)];
+    return rook !== undefined && pieces.get(square) === rook;
+  }
+
   #isOwn(square) {
     const letter = this.#board.shown.placement.pieces.get(square);
     return letter !== undefined && this.#seat.colors.includes(colorOf(letter));
@@ -123,8 +135,8 @@ export class Hand {
     if (square === null) return;
     event.preventDefault();
     const wasSelected = this.#selected === square;
-    if (this.#selected && !wasSelected && this.#isTarget(square)) {
-      this.#try(this.#selected, square);
+    if (this.#selected && !wasSelected && this.#mayBeTarget(square)) {
+      this.#try(this.#selected, square, this.#isTarget(square));
       return;
     }
     this.#moveCursor(square, false);
@@ -227,7 +239,7 @@ export class Hand {
   #press() {
     const square = this.#cursor;
     if (this.#selected === square) this.#select(null);
-    else if (this.#selected && this.#isTarget(square)) this.#try(this.#selected, square);
+    else if (this.#selected && this.#mayBeTarget(square)) this.#try(this.#selected, square, this.#isTarget(square));
     else if (this.#isOwn(square)) {
       this.#select(square);
       if (!this.#seat.moves.length) {
@@ -247,14 +259,16 @@ export class Hand {
     this.#board.remark();
   }
 
-  async #try(from, target) {
+  /** Move there; if that is impossible, say why, or if they were not sure to mean it, select what stands there. */
+  async #try(from, target, isSure = true) {
     await this.#seat.learned();
     const found = this.#movesFrom(from).filter(({ uci }) => this.#targetOf(uci) === target);
     const moves = found.length ? found : this.#castling(from, target);
     this.#select(null);
     if (!moves.length) {
       this.#board.restore();
-      this.#refuse(from, target);
+      if (isSure) this.#refuse(from, target);
+      else this.#select(target);
       return;
     }
     this.#board.foresee(from, endsOf(moves[0].uci).to);
@@ -281,12 +295,12 @@ export class Hand {
     if (king?.toLowerCase() !== "k" || target.length !== 2) return [];
     const [file, rank] = fileAndRank(target);
     const [at, ownRank] = fileAndRank(from);
-    const isOwnRook = pieces.get(target) === (king === "K" ? "R" : "r");
+    const isOwnRook = this.#isOntoRook(from, target);
     if (rank !== ownRank || !(isOwnRook || [2, 6].includes(file))) return [];
     const isShort = isOwnRook ? file > at : file === 6;
     return this.#movesFrom(from).filter(({ uci }) => {
       const [to] = fileAndRank(endsOf(uci).to);
-      const isOntoRook = pieces.get(endsOf(uci).to) === (king === "K" ? "R" : "r");
+      const isOntoRook = this.#isOntoRook(from, endsOf(uci).to);
       const isCastling = isOntoRook ? !isOwnRook : isOwnRook && Math.abs(to - at) === 2;
       return isCastling && to > at === isShort;
     });

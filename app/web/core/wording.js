@@ -5,6 +5,11 @@ export function playerName(seat) {
   return seat.title || seat.name;
 }
 
+/** Return whether a match is known from a PGN: whoever played it plays elsewhere. */
+export function isImported(settings) {
+  return settings.white.name.startsWith("pgn:");
+}
+
 /** Return a text that begins with a capital letter. */
 export function capital(text) {
   return text ? text[0].toUpperCase() + text.slice(1) : text;

@@ -8,7 +8,7 @@ import { State, follow } from "../core/event_stream.js";
 import { seats } from "../core/kept.js";
 import { go } from "../core/router.js";
 import { View } from "../core/view.js";
-import { ago, capital, moment, playerName, resultText, sentence, timeControl, variantName } from "../core/wording.js";
+import { ago, capital, isImported, moment, playerName, resultText, sentence, timeControl, variantName } from "../core/wording.js";
 import { AdvicePanel } from "./advice_panel.js";
 import { EvaluationBar, EvaluationGraph } from "./evaluation_graph.js";
 import { LedgerPanel } from "./ledger_panel.js";
@@ -359,7 +359,8 @@ class MatchView extends View {
     ];
     if (this.facts.dataset.text !== facts.join()) {
       this.facts.dataset.text = facts.join();
-      fill(this.facts, facts.filter(Boolean).join(" · "), log.isOver && [" · ", this.#rematch()]);
+      const canMeetAgain = log.isOver && !isImported(log.settings);
+      fill(this.facts, facts.filter(Boolean).join(" · "), canMeetAgain && [" · ", this.#rematch()]);
       this.facts.title = log.endedAt ? moment(log.endedAt) : "";
     }
   }
