@@ -24,3 +24,20 @@ OUTPUTS = (
     "info time 137 nodes 151298 nps 0 cpuload 1000\ninfo currline 1 e2e4 e7e5\n",
     "id name Žofie ♘\ncopyprotection checking\nregistration ok\n\tbestmove \t e7e8q \n",
 )
+
+#: What real GUIs write, and people by hand.
+INPUTS = (
+    "uci\nsetoption name UCI_Chess960 value false\nsetoption name Move Overhead value 50\n"
+    "isready\nucinewgame\nposition startpos moves e2e4 e7e5 g1f3\n"
+    "go wtime 300000 btime 299000 winc 3000 binc 3000\nstop\nquit\n",
+    "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 moves e1g1\n"
+    "go ponder wtime 1000 btime 1000 movestogo 1\nponderhit\n",
+    "go searchmoves e2e4 d2d4 infinite\ngo depth 5 nodes 1000 mate 3 movetime 100\n",
+    "setoption name Player value solo:default\nsetoption name Budget USD value $2.50\n"
+    "setoption name budget calls value 10\nsetoption name Retries value -1\n"
+    "setoption name Emergency Moves value FALSE\n",
+    "setoption name UCI_Chess960 value true\n"
+    "position fen bqnbrkrn/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKRN w GEge - 0 1 moves f2f4 f7f5\ngo\n",
+    "joho debug on\nregister later\nposition moves e2e4 startpos\nposition startpos moves e2e5\n",
+    "info depth 12 score mate -3 nodes 5 pv e2e4 e7e5 e2e4\n",
+)

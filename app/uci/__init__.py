@@ -1,0 +1,1 @@
+"""UCI: any player of ours as a UCI engine, for programs that speak that protocol to engines."""
