@@ -1,4 +1,4 @@
-"""The command line: `kibitz`."""
+"""The command line: `kibitz`. Its commands are in `commands`."""
 
 from __future__ import annotations
 
@@ -7,79 +7,15 @@ import errno
 import io
 import os
 import sys
-from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from agents.errors import AgentError
-from app.cli.accuracy import EXAMPLES as ACCURACY_EXAMPLES
-from app.cli.accuracy import accuracy
-from app.cli.analyse import EXAMPLES as ANALYSE_EXAMPLES
-from app.cli.analyse import analyse
-from app.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
-from app.cli.calibrate import calibrate
-from app.cli.db import db
-from app.cli.demo import EXAMPLES as DEMO_EXAMPLES
-from app.cli.demo import demo
-from app.cli.evaluate import evaluate
-from app.cli.perft import EXAMPLES as PERFT_EXAMPLES
-from app.cli.perft import perft
-from app.cli.players import EXAMPLES as PLAYERS_EXAMPLES
-from app.cli.players import players
-from app.cli.rate import EXAMPLES as RATE_EXAMPLES
-from app.cli.rate import rate
-from app.cli.serve import EXAMPLES as SERVE_EXAMPLES
-from app.cli.serve import serve
-from app.cli.solve import EXAMPLES as SOLVE_EXAMPLES
-from app.cli.solve import solve
-from app.cli.sprt import EXAMPLES as SPRT_EXAMPLES
-from app.cli.sprt import sprt
-from app.cli.suite import suite
-from app.errors import AppError
-from engine import RulesError
+if TYPE_CHECKING:
+    from typer.exceptions import TyperException
 
 #: What a full or broken disk answers to those who write. (Typer sees to readers that go away.)
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-
-cli = typer.Typer(
-    name="kibitz",
-    help="Teams of LLM specialists play chess; every move refereed.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-cli.command(epilog=SERVE_EXAMPLES)(serve)
-cli.command(epilog=DEMO_EXAMPLES)(demo)
-cli.add_typer(db, name="db")
-cli.add_typer(evaluate, name="eval")
-cli.command(epilog=PERFT_EXAMPLES)(perft)
-cli.command(epilog=SOLVE_EXAMPLES)(solve)
-cli.command(epilog=ANALYSE_EXAMPLES)(analyse)
-cli.command(epilog=ACCURACY_EXAMPLES)(accuracy)
-cli.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
-cli.command(epilog=PLAYERS_EXAMPLES)(players)
-cli.command(epilog=RATE_EXAMPLES)(rate)
-cli.command(epilog=SPRT_EXAMPLES)(sprt)
-cli.add_typer(suite, name="suite")
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"kibitz {version('kibitz')}")
-        raise typer.Exit
-
-
-@cli.callback()
-def _options(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
-        ),
-    ] = False,
-) -> None:
-    """Options before any command."""
+#: As a shell has it, of what SIGINT ended.
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -87,31 +23,88 @@ def main() -> None:
 
     Output that cannot be written gets one sentence, too, and exit code 1.
     """
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # Where only ASCII can be written, a question mark is better than no answer.
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
     try:
         try:
-            cli()
+            code = _run()
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
-    except (RulesError, AgentError, AppError) as error:
-        typer.echo(f"kibitz: {error}", err=True)
-        sys.exit(2)
+            sys.stdout.flush()
+    except KeyboardInterrupt:  # while it was still importing; later, Typer sees to it
+        code = _INTERRUPTED
     except OSError as error:
         if error.errno not in _OUTPUT_ERRORS:
             raise
-        _forget_output()
+        from app.cli.complaints import complain
+        from app.cli.processes.output import forget_output
+
+        forget_output()
+
         with contextlib.suppress(OSError):
-            typer.echo(f"kibitz: the output cannot be written: {error.strerror}", err=True)
-        sys.exit(1)
+            complain(f"the output cannot be written: {error.strerror}")
+        code = 1
+    if code:
+        sys.exit(code)
 
 
-def _forget_output() -> None:
-    """Send what is still to be written nowhere: Python would try again as it ends, and complain."""
-    with contextlib.suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+def _fill_closed_streams() -> None:
+    """Let whoever has closed our output get none, as if it went to the null device.
+
+    Files that are opened later would take its place, and be written to by programs that we start.
+    The same holds for the input; to read from a closed one is a mistake of which commands tell.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _run() -> int:
+    """Run the command that the arguments name, and return the exit code."""
+    # What takes a while to import is imported in here, where Ctrl-C is no traceback.
+    from typer.exceptions import Abort, TyperException
+
+    from agents.errors import AgentError
+    from app.cli.commands import run
+    from app.cli.complaints import complain
+    from app.cli.completion.shells import answer, is_asked_by_shell
+    from app.errors import AppError
+    from engine import RulesError
+
+    if is_asked_by_shell():
+        return answer()
+    try:
+        return run()
+    except TyperException as error:
+        return _explain(error)
+    except Abort:
+        complain("standard input has ended before there was an answer")
+        return 1
+    except (RulesError, AgentError, AppError) as error:
+        complain(str(error))
+        return 2
+
+
+def _explain(error: TyperException) -> int:
+    """Say what is wrong with the arguments, and return the exit code."""
+    import typer
+
+    from app.cli.complaints import complain
+
+    sentence = error.format_message()
+    if isinstance(error, typer.BadParameter) and error.param is None and error.message:
+        sentence = error.message  # a command has found it, and named the option
+    context: typer.Context | None = getattr(error, "ctx", None)
+    if sentence:  # else it was the help, since nothing else was asked for
+        complain(" ".join(sentence.split()))
+        if context is not None:
+            hint = f"Try '{context.command_path} {context.help_option_names[-1]}' for help."
+            typer.echo(hint, err=True)
+    return error.exit_code

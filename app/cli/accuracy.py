@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.game_files import complain, read_file
+from app.cli.complaints import complain
+from app.cli.completion.values import complete_engine
+from app.cli.files.game_files import read_file
+from app.cli.processes.running import run
 from app.cli.progress import progress_bar
-from app.cli.running import run
 from app.errors import AppError
 from engine import Color, Evaluation, Game, Move, Ply
 
@@ -47,19 +49,21 @@ class NoSuchAnalyst(AppError):
 def accuracy(
     file: Annotated[str, typer.Argument(help="A PGN file, or - for PGN from standard input.")],
     nodes: Annotated[int, typer.Option(help="Let it look at so many positions each.")] = 100_000,
-    engine: Annotated[str, typer.Option(help="Who analyses: stockfish, or uci:NAME.")] = (
-        "stockfish"
-    ),
+    engine: Annotated[
+        str,
+        typer.Option(help="Who analyses: stockfish, or uci:NAME.", autocompletion=complete_engine),
+    ] = "stockfish",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Analyse also games in which every move is evaluated.")
     ] = False,
     moves: Annotated[bool, typer.Option("--moves", help="Tell of every move, too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
 ) -> None:
-    """Tell how accurately both sides of games played, in all and by phase.
+    """Tell how accurately both sides of games played.
 
-    For each side: the accuracy in percent, the average loss of a move in centipawns (ACPL), and how
-    many moves were inaccuracies, mistakes and blunders, by Lichess' published formulas.
+    For each side, in all and by phase: the accuracy in percent, the average loss of a move in
+    centipawns (ACPL), and how many moves were inaccuracies, mistakes and blunders, by Lichess'
+    published formulas.
 
     Where every move of a game has an evaluation ([%eval] in its comment), these are used, which
     costs nothing; but who wrote them may be one of the players. Else, or with --fresh, an engine

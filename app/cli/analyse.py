@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agents.errors import CannotPlayVariant
+from app.cli.complaints import complain
+from app.cli.completion.values import complete_engine, complete_variant
 from app.cli.durations import duration
-from app.cli.game_files import STANDARD_INPUT, complain, read_file
+from app.cli.files.game_files import STANDARD_INPUT, names_file, read_file
+from app.cli.processes.running import run
 from app.cli.progress import progress_bar
-from app.cli.running import run
 from app.errors import AppError
 from engine import VARIANTS, Color, Game, Position
 
@@ -50,12 +51,16 @@ def analyse(
             "the starting position if not given."
         ),
     ] = "",
-    engine: Annotated[str, typer.Option(help="Who analyses: stockfish, or uci:NAME.")] = (
-        "stockfish"
-    ),
-    variant: Annotated[str, typer.Option(help=f"Of a FEN; one of: {', '.join(VARIANTS)}.")] = (
-        "standard"
-    ),
+    engine: Annotated[
+        str,
+        typer.Option(help="Who analyses: stockfish, or uci:NAME.", autocompletion=complete_engine),
+    ] = "stockfish",
+    variant: Annotated[
+        str,
+        typer.Option(
+            help=f"Of a FEN; one of: {', '.join(VARIANTS)}.", autocompletion=complete_variant
+        ),
+    ] = "standard",
     lines: Annotated[
         int, typer.Option(min=1, max=500, help="How many variations; of games, with --json only.")
     ] = 1,
@@ -64,7 +69,7 @@ def analyse(
     seconds: Annotated[float | None, typer.Option(help="Think so long about each.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
 ) -> None:
-    """Tell what Stockfish or another engine thinks of a position, or of games.
+    """Tell what an engine thinks of a position, or of games.
 
     A position gets its best variations. The games of a PGN file are printed with an evaluation
     after every move, for other programs to read. Without any limit it looks at 200,000 positions.
@@ -81,7 +86,7 @@ def analyse(
     limit = Limit(depth=depth, nodes=nodes, time=time)
     if engine != "stockfish" and not engine.startswith("uci:"):
         raise CannotAnalyse(f"{engine!r} does not analyse: say stockfish or uci:NAME")
-    if what == STANDARD_INPUT or _names_a_file(what):
+    if what == STANDARD_INPUT or names_file(what, ".pgn"):
         if lines > 1 and not as_json:
             raise CannotAnalyse("games are printed with one variation; more need --json")
         games, count = read_file(what)
@@ -239,11 +244,3 @@ def _catalogue() -> Catalogue:
 
 def _or_none(limit: Limit) -> Limit | None:
     return limit if limit.is_set else None
-
-
-def _names_a_file(what: str) -> bool:
-    try:
-        path = Path(what)
-        return what.lower().endswith(".pgn") or path.is_file() or path.is_fifo()
-    except OSError:
-        return False  # such as a FEN that is too long for a name

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.completion.values import complete_other
 from app.cli.durations import duration
+from app.cli.files.output_file import open_output
+from app.cli.processes.interruption import handling
 from engine.errors import shown
 
 if TYPE_CHECKING:
@@ -40,7 +43,10 @@ def calibrate(
     games: Annotated[int | None, typer.Option(min=1, help="At most so many games.")] = None,
     other: Annotated[
         list[str] | None,
-        typer.Option(help="A UCI engine that plays along, as uci:NAME; all there are by default."),
+        typer.Option(
+            help="A UCI engine that plays along, as uci:NAME; all there are by default.",
+            autocompletion=complete_other,
+        ),
     ] = None,
     no_others: Annotated[
         bool, typer.Option("--no-others", help="Let no other UCI engine play along.")
@@ -67,16 +73,16 @@ def calibrate(
         raise typer.BadParameter("--other and --no-others exclude each other")
     settings = load_settings()
     path = output or settings.ratings_file
-    _require_writable(path)
     others = () if no_others else tuple(dict.fromkeys(other)) if other else None
     at_a_time = concurrency or os.cpu_count() or 2
     budget = duration(minutes, timedelta(minutes=1))
-    run = _run(settings, others, budget, games, seed, at_a_time)
-    result = asyncio.run(run)
-    ratings = result.to_ratings().to_json()
-    is_written = result.is_ordered or output is not None
-    if is_written:
-        _write(path, ratings)
+    with open_output(path, force=True, makes_folder=True) as file:
+        run = _run(settings, others, budget, games, seed, at_a_time)
+        result = asyncio.run(run)
+        ratings = result.to_ratings().to_json()
+        is_written = result.is_ordered or output is not None
+        if is_written:
+            file.write(ratings)
     if as_json:
         typer.echo(ratings, nl=False)
     else:
@@ -120,24 +126,14 @@ async def _run(
             bar.console.quiet |= number is signal.SIGHUP
             calibrator.stop()
 
-        loop = asyncio.get_running_loop()
-        handled = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under `nohup`
-            handled.append(signal.SIGHUP)
-        for each in handled:
-            loop.add_signal_handler(each, end, each)
-        try:
-            with bar:
-                task = bar.add_task("0 games", total=budget.total_seconds())
+        with handling(end), bar:
+            task = bar.add_task("0 games", total=budget.total_seconds())
 
-                def show(played: PlayedSoFar) -> None:
-                    seconds = played.elapsed.total_seconds()
-                    bar.update(task, completed=seconds, description=f"{played.games} games")
+            def show(played: PlayedSoFar) -> None:
+                seconds = played.elapsed.total_seconds()
+                bar.update(task, completed=seconds, description=f"{played.games} games")
 
-                return await calibrator.run(budget, games, show)
-        finally:
-            for each in handled:
-                loop.remove_signal_handler(each)
+            return await calibrator.run(budget, games, show)
 
 
 def _progress_bar() -> Progress:
@@ -176,25 +172,3 @@ def _table(result: Calibration) -> Table:
             numbers = (str(counts[key]) for key in ("wins", "draws", "losses"))
             table.add_row(contestant.name, str(rating), *numbers, contestant.how)
     return table
-
-
-def _require_writable(path: Path) -> None:
-    """Find out now, and not after ten minutes, that a file cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(None, "it is a folder")
-        _beside(path).touch()
-        _beside(path).unlink()
-    except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that there is always a whole one, the old or the new."""
-    _beside(path).write_text(text, encoding="utf-8")
-    _beside(path).replace(path)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.new")

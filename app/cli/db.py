@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
-EXAMPLES = "Examples: [bold]kibitz db upgrade[/bold] | [bold]kibitz db current[/bold]"
+from app.cli.group import Group
 
-db = typer.Typer(
+EXAMPLES = (
+    "Examples: [bold]kibitz db upgrade[/bold] | [bold]kibitz db current[/bold] | "
+    "[bold]kibitz db current --check --json[/bold]"
+)
+
+db = Group(
     name="db",
     help="See to the tables of the database.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
     epilog=EXAMPLES,
 )
 
@@ -29,28 +33,53 @@ Url = Annotated[
 ]
 
 
-@db.command()
-def upgrade(database: Url = None) -> None:
-    """Make the tables, or bring them to what this Kibitz needs. Nothing is lost."""
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@db.command(epilog=EXAMPLES)
+def upgrade(as_json: AsJson = False, database: Url = None) -> None:
+    """Make the tables, or bring them to what this Kibitz needs.
+
+    Nothing is lost. `kibitz serve` does it by itself for SQLite, but not for Postgres, on which
+    others may be at work.
+    """
     from app.persistence import schema
 
     url = database or _database_of_settings()
     before = schema.current(url)
     after = schema.upgrade(url)
+    if as_json:
+        typer.echo(json.dumps({"revision": after, "before": before}))
+        return
     change = "was there already" if before == after else f"was {before or 'empty'}"
     typer.echo(f"The database is at revision {after} ({change}).")
 
 
-@db.command()
-def current(database: Url = None) -> None:
-    """Print the revision of the tables, and whether it is the newest."""
+@db.command(epilog=EXAMPLES)
+def current(
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 unless it is the newest.")
+    ] = False,
+    as_json: AsJson = False,
+    database: Url = None,
+) -> None:
+    """Print the revision of the tables, and whether it is the newest.
+
+    Nothing is changed.
+    """
     from app.persistence import schema
 
     revision = schema.current(database or _database_of_settings())
-    if revision is None:
+    is_newest = revision == schema.HEAD
+    if as_json:
+        told = {"revision": revision, "newest": schema.HEAD, "is_newest": is_newest}
+        typer.echo(json.dumps(told))
+    elif revision is None:
         typer.echo("empty")
     else:
-        typer.echo(f"{revision} (newest)" if revision == schema.HEAD else revision)
+        typer.echo(f"{revision} (newest)" if is_newest else revision)
+    if check and not is_newest:
+        raise typer.Exit(1)
 
 
 def _database_of_settings() -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import sys
 import tempfile
 from collections.abc import Coroutine
 from pathlib import Path
@@ -13,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.child_service import ChildService
-from app.cli.running import run
+from app.cli.completion.values import complete_player
+from app.cli.processes.child_service import ChildService
+from app.cli.processes.running import run
 from app.errors import AppError
 
 if TYPE_CHECKING:
     import httpx
-
-    from app.cli.live_board import Show
 
 EXAMPLES = (
     "Examples: [bold]kibitz demo[/bold] | "
@@ -41,8 +39,12 @@ class DemoFailed(AppError):
 
 
 def demo(
-    white: Annotated[str, typer.Option(help="Who plays White.")] = _WHITE,
-    black: Annotated[str, typer.Option(help="Who plays Black.")] = _BLACK,
+    white: Annotated[
+        str, typer.Option(help="Who plays White.", autocompletion=complete_player)
+    ] = _WHITE,
+    black: Annotated[
+        str, typer.Option(help="Who plays Black.", autocompletion=complete_player)
+    ] = _BLACK,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port of the service; 0 is any that is free.")
     ] = 0,
@@ -50,10 +52,10 @@ def demo(
         bool, typer.Option("--keep", help="Let the service run on until Ctrl-C, to look at it.")
     ] = False,
 ) -> None:
-    """Start the service, play a match over HTTP, and show it live; under two minutes.
+    """Start the service, play a match over HTTP, and show it live.
 
-    The service runs on this machine only, keeps all in a temporary folder, and stops at the end.
-    It does not touch your own matches and settings.
+    It takes less than two minutes. The service runs on this machine only, keeps all in a temporary
+    folder, and stops at the end. It does not touch your own matches and settings.
     """
     for name in (white, black):
         if name == _HUMAN:
@@ -98,36 +100,25 @@ async def _unless_ended(service: ChildService, work: Coroutine[Any, Any, None]) 
 
 async def _play(client: httpx.AsyncClient, white: str, black: str) -> None:
     """Start a match, show it until its end, and print the result."""
-    from app.cli.event_stream import watch
-    from app.cli.live_board import Scene
+    from app.cli.boards.live_board import live_show, pace
+    from app.cli.boards.scene import Scene
+    from app.cli.remote.event_stream import watch
 
     body = {"white": white, "black": black, "max_plies": _MAX_PLIES, "tags": ["demo"]}
     match = await _start(client, body)
     path = f"/api/matches/{match['id']}"
     page = f"{str(client.base_url).rstrip('/')}/matches/{match['id']}"
-    scene = Scene(white, black)
+    scene = Scene()
     typer.echo(f"{white} (White) plays {black} (Black): {page}\n")
     pgn = ""
-    with _show() as show:
+    async with live_show(pace=pace) as show:
         async for event in watch(client, f"{path}/events"):
-            if event.type == "match.paused":
-                raise DemoFailed(f"the match cannot go on: {event.data['reason']}")
+            scene = scene.after(event.data)
+            if scene.paused:
+                raise DemoFailed(f"the match cannot go on: {scene.paused}")
             pgn = event.data.get("pgn", pgn)
-            scene = scene.after(event)
-            await show.show(scene, event)
-    typer.echo(f"\n{scene.ending}\n\n{pgn}")
-
-
-def _show() -> Show:
-    """Return a board for a terminal, or lines for what is none."""
-    from app.cli.live_board import Board, Lines
-
-    if not sys.stdout.isatty():
-        return Lines()
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return Lines() if console.is_dumb_terminal else Board(console)
+            await show.show(scene, event.data)
+    typer.echo(f"\n{pgn}")
 
 
 async def _start(client: httpx.AsyncClient, body: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from app.cli import amounts
+from app.cli.completion.values import complete_plan, complete_player
 from app.cli.db import Url
-from app.cli.evaluation_archive import (
+from app.cli.evaluations import examples
+from app.cli.evaluations.archive import (
     AsJson,
     Id,
     ask,
@@ -22,23 +25,15 @@ from app.cli.evaluation_archive import (
     settings_with,
     show,
 )
+from app.cli.group import Group
 
 if TYPE_CHECKING:
-    from app.cli.conducting import Begin, Conducted
+    from app.cli.evaluations.conducting import Begin, Conducted
     from app.evaluations.contest import Contest
     from app.evaluations.plan import Plan
     from app.evaluations.service import EvaluationService
     from app.persistence.evaluations import EvaluationRecord
     from app.settings import Settings
-
-EXAMPLES = (
-    "Examples: [bold]kibitz eval run plans/ladder.toml --dry-run[/bold] | "
-    "[bold]kibitz eval run plans/duel.toml --output duel[/bold] | "
-    "[bold]kibitz eval ladder classical --margin 150[/bold] | "
-    "[bold]kibitz eval duel classical@nodes=4000 classical@nodes=1000 --sprt 0,100[/bold] | "
-    "[bold]kibitz eval resume ID[/bold] | "
-    "[bold]kibitz eval report ID --format html --output report.html[/bold]"
-)
 
 #: The exit code of an evaluation that has not come to its end by itself: it pauses, or somebody
 #: has cancelled it.
@@ -46,12 +41,10 @@ NOT_FINISHED = 3
 #: Whose evaluations they are that a terminal starts.
 _CLIENT = "terminal"
 
-evaluate = typer.Typer(
+evaluate = Group(
     name="eval",
-    help="Measure how strong players are, with intervals, and report on it.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    epilog=EXAMPLES,
+    help="Measure how strong players are, and report on it.",
+    epilog=examples.ALL,
 )
 
 Output = Annotated[
@@ -68,9 +61,7 @@ DryRun = Annotated[
 ReportJson = Annotated[
     bool, typer.Option("--json", help="Print the report, or the estimate, as one JSON object.")
 ]
-Usd = Annotated[
-    float | None, typer.Option(min=0, help="The budget of the whole evaluation, in dollars.")
-]
+Usd = Annotated[float | None, amounts.dollars("The budget of the whole evaluation, in dollars.")]
 Games = Annotated[int | None, typer.Option(min=2, help="The most games.")]
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Openings and dice depend on it; 1, if not given.")
@@ -92,10 +83,15 @@ Nodes = Annotated[
 ]
 
 
-@evaluate.command(epilog=EXAMPLES)
+@evaluate.command(epilog=examples.RUN)
 def run(
     plan: Annotated[
-        str, typer.Argument(metavar="PLAN", help="A file of TOML or JSON, or - for standard input.")
+        str,
+        typer.Argument(
+            metavar="PLAN",
+            help="A file of TOML or JSON, or - for standard input.",
+            autocompletion=complete_plan,
+        ),
     ],
     dry_run: DryRun = False,
     resume: Annotated[
@@ -116,21 +112,29 @@ def run(
     if the report cannot be written, 2 if the plan is wrong, 3 if it pauses by itself and says why,
     130 after Ctrl-C and 143 after SIGTERM.
     """
-    from app.cli.evaluation_plans import read_plan_file
+    from app.cli.evaluations.plans import read_plan_file
 
     settings, wanted = settings_with(database), read_plan_file(plan)
     run_plan(wanted, settings, dry_run=dry_run, resumes=resume, output=output, as_json=as_json)
 
 
-@evaluate.command(epilog=EXAMPLES)
+@evaluate.command(epilog=examples.LADDER)
 def ladder(
     agents: Annotated[
         list[str],
-        typer.Argument(metavar="AGENT", help="Who is measured: NAME, or NAME@nodes=2000."),
+        typer.Argument(
+            metavar="AGENT",
+            help="Who is measured: NAME, or NAME@nodes=2000.",
+            autocompletion=complete_player,
+        ),
     ],
     margin: Annotated[
         float | None,
-        typer.Option(help="Half the 95 % interval at which an agent is done; 100, if not given."),
+        typer.Option(
+            min=5,
+            max=1_000,
+            help="Half the 95 % interval at which an agent is done; 100, if not given.",
+        ),
     ] = None,
     games: Games = None,
     control: Annotated[
@@ -145,12 +149,12 @@ def ladder(
     as_json: ReportJson = False,
     database: Url = None,
 ) -> None:
-    """Rate agents against the calibrated levels of Stockfish, without a file.
+    """Rate agents against the calibrated levels of Stockfish.
 
-    Each plays whom it can learn most from, until its rating is known to ± the margin. All else is
-    as in `kibitz eval run`.
+    No plan has to be written for it. Each plays whom it can learn most from, until its rating is
+    known to ± the margin. All else is as in `kibitz eval run`.
     """
-    from app.cli.evaluation_plans import budget_of, plan_of
+    from app.cli.evaluations.plans import budget_of, plan_of
 
     wanted = plan_of(
         "ladder",
@@ -167,10 +171,15 @@ def ladder(
     run_plan(wanted, settings_with(database), dry_run=dry_run, output=output, as_json=as_json)
 
 
-@evaluate.command(epilog=EXAMPLES)
+@evaluate.command(epilog=examples.DUEL)
 def duel(
-    first: Annotated[str, typer.Argument(help="Whose strength is in question.")],
-    second: Annotated[str, typer.Argument(help="Whom it has to beat.")],
+    first: Annotated[
+        str,
+        typer.Argument(help="Whose strength is in question.", autocompletion=complete_player),
+    ],
+    second: Annotated[
+        str, typer.Argument(help="Whom it has to beat.", autocompletion=complete_player)
+    ],
     games: Games = None,
     sprt: Annotated[
         str | None,
@@ -188,11 +197,12 @@ def duel(
     as_json: ReportJson = False,
     database: Url = None,
 ) -> None:
-    """Let two agents play each other, in pairs of games with colours swapped, without a file.
+    """Let two agents play each other, to see who is stronger.
 
-    All else is as in `kibitz eval run`.
+    They play pairs of games with colours swapped. No plan has to be written for it; all else is as
+    in `kibitz eval run`.
     """
-    from app.cli.evaluation_plans import budget_of, plan_of
+    from app.cli.evaluations.plans import budget_of, plan_of
 
     wanted = plan_of(
         "duel",
@@ -208,24 +218,24 @@ def duel(
     run_plan(wanted, settings_with(database), dry_run=dry_run, output=output, as_json=as_json)
 
 
-@evaluate.command(epilog=EXAMPLES)
+@evaluate.command(epilog=examples.RESUME)
 def resume(
     evaluation_id: Id,
     usd: Annotated[
-        float | None, typer.Option(min=0, help="Another budget in dollars; what was spent counts.")
+        float | None, amounts.dollars("Another budget in dollars; what was spent counts.")
     ] = None,
-    tokens: Annotated[int | None, typer.Option(min=0, help="Another budget of tokens.")] = None,
-    calls: Annotated[int | None, typer.Option(min=0, help="Another budget of calls.")] = None,
+    tokens: Annotated[int | None, amounts.tokens("Another budget of tokens.")] = None,
+    calls: Annotated[int | None, amounts.calls("Another budget of calls.")] = None,
     output: Output = None,
     as_json: ReportJson = False,
     database: Url = None,
 ) -> None:
-    """Go on with an evaluation that is paused, or whose process was killed.
+    """Go on with an evaluation that paused or was killed.
 
     Games that were under way go on where they stood. With a larger budget, one that ended since its
     budget was spent goes on, too. All else is as in `kibitz eval run`.
     """
-    from app.cli.evaluation_plans import budget_of
+    from app.cli.evaluations.plans import budget_of
 
     settings, budget = settings_with(database), budget_of(usd, tokens, calls)
     _require_it(settings, evaluation_id, has_budget=budget is not None)
@@ -233,10 +243,13 @@ def resume(
     _conduct(settings, evaluation_id, begin, output, as_json=as_json)
 
 
-@evaluate.command(epilog=EXAMPLES)
+@evaluate.command(epilog=examples.CANCEL)
 def cancel(evaluation_id: Id, as_json: AsJson = False, database: Url = None) -> None:
-    """End an evaluation for good: games under way are aborted, those that were played are kept."""
-    from app.cli.running import run as run_to_the_end
+    """End an evaluation for good.
+
+    Games under way are aborted, those that were played are kept.
+    """
+    from app.cli.processes.running import run as run_to_the_end
     from app.evaluations.service import state_of
     from app.logs import configure
 
@@ -250,10 +263,10 @@ def cancel(evaluation_id: Id, as_json: AsJson = False, database: Url = None) -> 
         typer.echo(f"Evaluation {evaluation_id} is cancelled; what was played is kept.")
 
 
-evaluate.command(name="list", epilog=EXAMPLES)(list_evaluations)
-evaluate.command(epilog=EXAMPLES)(show)
-evaluate.command(epilog=EXAMPLES)(report)
-evaluate.command(epilog=EXAMPLES)(ratings)
+evaluate.command(name="list", epilog=examples.LIST)(list_evaluations)
+evaluate.command(epilog=examples.SHOW)(show)
+evaluate.command(epilog=examples.REPORT)(report)
+evaluate.command(epilog=examples.RATINGS)(ratings)
 
 
 # --- starting ---
@@ -292,7 +305,7 @@ def run_plan(
 
 def _prepare(plan: Plan, settings: Settings, *, dry_run: bool, as_json: bool) -> Contest:
     """Return what a plan comes to; tell what it will cost, if that is all that is wanted."""
-    from app.cli.evaluation_texts import print_estimate
+    from app.cli.evaluations.texts import print_estimate
     from app.evaluations.estimate import estimate_plan
     from app.evaluations.preparation import prepare
     from app.logs import configure
@@ -352,15 +365,16 @@ def _conduct(
     settings: Settings, evaluation_id: str, begin: Begin, output: Path | None, *, as_json: bool
 ) -> None:
     """Conduct an evaluation, and tell what came of it; raises `Exit` unless it has finished."""
-    from app.cli.conducting import conduct
-    from app.cli.evaluation_texts import print_summary
-    from app.cli.report_folder import CannotWriteReport, require_folder
+    from app.cli.evaluations.conducting import conduct
+    from app.cli.evaluations.texts import print_summary
+    from app.cli.files.output_file import CannotWriteFile
+    from app.cli.files.report_folder import require_folder
 
     folder = output or folder_of(settings, evaluation_id)
     require_folder(folder if output else folder.parent)
     try:
         conducted = conduct(settings, evaluation_id, begin, folder)
-    except CannotWriteReport as error:
+    except CannotWriteFile as error:
         again = f"`kibitz eval report {evaluation_id}` writes it again"
         typer.echo(f"kibitz: {error}; {again}", err=True)
         raise typer.Exit(1) from None
@@ -385,7 +399,7 @@ def _farewell(conducted: Conducted, evaluation_id: str) -> int:
 
 
 def _how_to_go_on(conducted: Conducted, evaluation_id: str) -> str:
-    from app.cli.evaluation_texts import games_text
+    from app.cli.evaluations.texts import games_text
 
     state = conducted.state or {}
     if state.get("status") == "cancelled":
@@ -397,7 +411,7 @@ def _how_to_go_on(conducted: Conducted, evaluation_id: str) -> str:
 
 
 async def _cancel(settings: Settings, evaluation_id: str) -> EvaluationRecord:
-    from app.cli.conducting import with_services
+    from app.cli.evaluations.conducting import with_services
 
     return await with_services(
         settings, (), lambda services: services.evaluations.cancel(evaluation_id)
@@ -406,7 +420,7 @@ async def _cancel(settings: Settings, evaluation_id: str) -> EvaluationRecord:
 
 def _require_it(settings: Settings, evaluation_id: str, *, has_budget: bool = False) -> None:
     """Raise `EvaluationNotFound` or `NothingToResume` before anything is started."""
-    from app.cli.conducting import NothingToResume
+    from app.cli.evaluations.conducting import NothingToResume
     from app.evaluations.errors import EvaluationNotFound
     from app.persistence.evaluations import FINISHED, OPEN
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.completion.values import complete_variant
 from engine import VARIANTS, Move, Position
 from engine import perft as count_leaves
 
@@ -22,7 +23,10 @@ def perft(
     fen: Annotated[
         str | None, typer.Option(help="Where to start; the starting position if not given.")
     ] = None,
-    variant: Annotated[str, typer.Option(help=f"One of: {', '.join(VARIANTS)}.")] = "standard",
+    variant: Annotated[
+        str,
+        typer.Option(help=f"One of: {', '.join(VARIANTS)}.", autocompletion=complete_variant),
+    ] = "standard",
     divide: Annotated[bool, typer.Option("--divide", help="Count for each first move.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

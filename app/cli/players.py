@@ -13,7 +13,7 @@ EXAMPLES = "Examples: [bold]kibitz players[/bold] | [bold]kibitz players --json[
 def players(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List who can be seated, with their Elo where it was measured.
+    """List who can play, with their Elo where it was measured.
 
     Ratings are those of the last `kibitz calibrate`, or else those that come with Kibitz.
     """

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.game_files import STANDARD_INPUT, complain
+from app.cli.complaints import complain
+from app.cli.files.game_files import STANDARD_INPUT
 from app.errors import AppError
 from engine.errors import shown
 
@@ -50,15 +51,16 @@ def rate(
     tau: Annotated[float, typer.Option(help="Glicko-2: how volatilities may change.")] = 0.5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Rate somebody by results against opponents of known rating, with a 95 % interval.
+    """Rate somebody by results against opponents of known rating.
 
     The file's first line names its columns: opponent_elo, wins, draws and losses; and as you like
     opponent_elo_se (the standard error of the opponent's rating), colour (white or black, of whom
     is rated) and opponent (a name).
 
-    The rating is that of maximum likelihood. Who won or lost every game gets a bound on one side,
-    by the likelihood ratio: somebody of just that strength would do the same one time in four.
-    Glicko-2 takes the file for one rating period, and opponent_elo_se for opponents' deviations.
+    The rating is that of maximum likelihood, with a 95 % interval. Who won or lost every game gets
+    a bound on one side, by the likelihood ratio: somebody of just that strength would do the same
+    one time in four. Glicko-2 takes the file for one rating period, and opponent_elo_se for
+    opponents' deviations.
     """
     from app.evaluations.results_file import read_results
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.completion.values import complete_log_level
+from app.cli.db import Url
 from app.errors import AppError
 from app.garbage import postpone, settle
 
@@ -23,15 +25,11 @@ if TYPE_CHECKING:
     from app.services import Services
     from app.settings import Settings
 
-EXAMPLES = """\
-Examples:
-
-    kibitz serve
-
-    kibitz serve --port 9000 --database postgresql://kibitz@localhost/kibitz
-
-    KIBITZ_API_TOKENS=read:...,write:... kibitz serve --host 0.0.0.0
-"""
+EXAMPLES = (
+    "Examples: [bold]kibitz serve[/bold] | "
+    "[bold]kibitz serve --port 9000 --database postgresql://kibitz@localhost/kibitz[/bold] | "
+    "[bold]KIBITZ_API_TOKENS=read:...,write:... kibitz serve --host 0.0.0.0[/bold]"
+)
 
 #: In seconds: how long requests may take to end once the service is told to stop.
 _FAREWELL = 3.0
@@ -53,17 +51,18 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")
     ] = None,
-    database: Annotated[
-        str | None, typer.Option(help="Where matches are kept: a URL of SQLite or Postgres.")
-    ] = None,
+    database: Url = None,
     log_level: Annotated[
-        str | None, typer.Option(help="debug, info, warning, error or critical.")
+        str | None,
+        typer.Option(
+            help="debug, info, warning, error or critical.", autocompletion=complete_log_level
+        ),
     ] = None,
 ) -> None:
-    """Serve matches over HTTP until stopped; then they can be resumed by the next start.
+    """Serve matches over HTTP until stopped.
 
-    Without options, what kibitz.toml and the environment say holds: 127.0.0.1, port 8000, and a
-    file of SQLite in your data folder.
+    What is not over then can be resumed by the next start. Without options, what kibitz.toml and
+    the environment say holds: 127.0.0.1, port 8000, and a file of SQLite in your data folder.
     """
     postpone()
     from app.settings import load_settings

@@ -26,7 +26,7 @@ def solve(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Tell what a position of King's Cooking is worth, and each move in it.
+    """Tell what a position of King's Cooking and its moves are worth.
 
     Both sides play perfectly. With --moves, repetitions among them are counted.
     """

@@ -40,10 +40,11 @@ def sprt(
     beta: Annotated[float, typer.Option(help="The risk to accept H0 if H1 is true.")] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Test whether the Elo of one agent over another is ELO0 (H0) or ELO1 (H1).
+    """Test whether one agent is stronger than another.
 
-    Results are the first one's. Pairs are two games from one opening with colours swapped; they
-    tell more than the same games one by one. The exit code is 0 whatever the decision.
+    The hypotheses are that its Elo over the other is ELO0 (H0) or ELO1 (H1). Results are the first
+    one's. Pairs are two games from one opening with colours swapped; they tell more than the same
+    games one by one. The exit code is 0 whatever the decision.
     """
     from app.evaluations.sprt import are_alike, statistics_of
     from app.evaluations.sprt import sprt as test

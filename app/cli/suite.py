@@ -7,14 +7,19 @@ import json
 import signal
 import sys
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.game_files import read_file
+from app.cli.completion.values import complete_suite
+from app.cli.files.game_files import read_file
+from app.cli.files.output_file import OutputFile
+from app.cli.files.standard_output import is_standard_output
+from app.cli.group import Group
+from app.cli.processes.interruption import handling
 from app.cli.progress import progress_bar
 from app.cli.suite_run import run
 
@@ -38,11 +43,9 @@ EXAMPLES = (
 _WIDTH = 150
 _NAME_WITHOUT_FILE = "mined"
 
-suite = typer.Typer(
+suite = Group(
     name="suite",
-    help="Mine positions with one best move from games, and see who finds the moves.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
+    help="Find positions with one best move, and see who finds it.",
     epilog=EXAMPLES,
 )
 
@@ -98,8 +101,11 @@ def mine(
         bool, typer.Option("--no-difficulty", help="Do not measure how hard positions are.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The players' dice depend on it.")] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was found as one JSON object.")
+    ] = False,
 ) -> None:
-    """Find positions in games where one move is far better than all others.
+    """Find positions in games where one move is far the best.
 
     How hard each is, is told by players of known rating: Stockfish's levels and random, who are
     asked what they would play. Ctrl-C ends it early and keeps what was found. The exit code is 1 if
@@ -112,19 +118,22 @@ def mine(
         raise typer.BadParameter("name PGN files, or say --matches")
     if spread and (count is None or no_difficulty):
         raise typer.BadParameter("--spread needs a --count, and difficulties")
-    if output is not None:
-        _require_writable(output)
     mining = _Mining(MiningRules(gap, nodes), count, not spread, not no_difficulty, seed)
-    given, left_out = _read(games or [])
-    asyncio.run(_mine(mining, given, matches))
-    found = Suite(_NAME_WITHOUT_FILE, tuple(mining.found))
-    if count is not None:
-        found = found.spread(count) if spread else Suite(found.name, found.positions[:count])
-    if found.positions and output is not None:
-        found.save(output)
-    elif found.positions:
+    if output is not None and is_standard_output(output):
+        output = None
+    with nullcontext() if output is None else OutputFile(output, force=True) as file:
+        given, left_out = _read(games or [])
+        asyncio.run(_mine(mining, given, matches))
+        found = Suite(_NAME_WITHOUT_FILE, tuple(mining.found))
+        if count is not None:
+            found = found.spread(count) if spread else Suite(found.name, found.positions[:count])
+        if found.positions and file is not None:
+            file.write(found.text())
+    if as_json:
+        typer.echo(json.dumps(_to_json(found), allow_nan=False))
+    elif found.positions and output is None:
         typer.echo(found.text(), nl=False)
-    _summarise(mining, found, output)
+    _summarise(mining, found, output, to_stderr=as_json or output is None)
     if left_out or not found.positions:
         raise typer.Exit(1)
 
@@ -136,11 +145,12 @@ def show(
         typer.Argument(
             metavar="SUITE",
             help="An EPD file, or a suite that comes with Kibitz; without it, these are named.",
+            autocompletion=complete_suite,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tell what is in a suite: its positions, their best moves, and how hard they are."""
+    """Tell which positions are in a suite, and how hard they are."""
     from app.evaluations.suites.suite import find_suite, shipped_suites
 
     if name is None:
@@ -177,24 +187,16 @@ async def _mine(mining: _Mining, given: list[Game], matches: bool) -> None:
     async with make_catalogue(settings) as catalogue:
         task = asyncio.create_task(_look_through(mining, catalogue, settings, given, matches))
 
-        def stop() -> None:
+        def stop(_number: signal.Signals) -> None:
             mining.was_stopped = True
             task.cancel()
 
-        loop = asyncio.get_running_loop()
-        handled = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under `nohup`
-            handled.append(signal.SIGHUP)
-        for number in handled:
-            loop.add_signal_handler(number, stop)
-        try:
-            await task
-        except asyncio.CancelledError:
-            if not mining.was_stopped:
-                raise
-        finally:
-            for number in handled:
-                loop.remove_signal_handler(number)
+        with handling(stop):
+            try:
+                await task
+            except asyncio.CancelledError:
+                if not mining.was_stopped:
+                    raise
 
 
 async def _look_through(
@@ -243,12 +245,12 @@ async def _games(
                 yield game
 
 
-def _summarise(mining: _Mining, found: Suite, output: Path | None) -> None:
+def _summarise(mining: _Mining, found: Suite, output: Path | None, *, to_stderr: bool) -> None:
     """Say what came of it; on standard error where the positions themselves are printed."""
     so_far = mining.so_far
 
     def tell(sentence: str) -> None:
-        typer.echo(sentence, err=output is None)
+        typer.echo(sentence, err=to_stderr)
 
     if mining.was_stopped:
         tell("Stopped early.")
@@ -316,15 +318,3 @@ def _to_json(found: Suite) -> dict[str, object]:
             for each in found.positions
         ],
     }
-
-
-def _require_writable(path: Path) -> None:
-    """Find out now, and not after an hour, that a file cannot be written."""
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(None, "it is a folder")
-        beside = path.with_name(f"{path.name}.new")
-        beside.touch()
-        beside.unlink()
-    except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be written: {error.strerror}") from None

@@ -6,19 +6,28 @@ from typing import Annotated
 
 import typer
 
+from app.cli.completion.values import complete_player, complete_suite
 from app.cli.db import Url
 from app.cli.evaluate import Concurrency, DryRun, Output, ReportJson, Seed, Usd, run_plan
-from app.cli.evaluation_archive import settings_with
+from app.cli.evaluations.archive import settings_with
 
 
 def run(
     suite: Annotated[
         str,
-        typer.Argument(metavar="SUITE", help="An EPD file, or a suite that comes with Kibitz."),
+        typer.Argument(
+            metavar="SUITE",
+            help="An EPD file, or a suite that comes with Kibitz.",
+            autocompletion=complete_suite,
+        ),
     ],
     agents: Annotated[
         list[str],
-        typer.Argument(metavar="AGENT", help="Who is asked: NAME, or NAME@nodes=2000."),
+        typer.Argument(
+            metavar="AGENT",
+            help="Who is asked: NAME, or NAME@nodes=2000.",
+            autocompletion=complete_player,
+        ),
     ],
     usd: Usd = None,
     seed: Seed = None,
@@ -28,12 +37,12 @@ def run(
     as_json: ReportJson = False,
     database: Url = None,
 ) -> None:
-    """Ask agents for the best move in every position of a suite, and rate them by that.
+    """Ask agents for the best move in every position of a suite.
 
-    It costs one turn a position, and so far less than games. All else is as in `kibitz eval run`:
-    Ctrl-C pauses, `kibitz eval resume` goes on.
+    They are rated by that. It costs one turn a position, and so far less than games. All else is as
+    in `kibitz eval run`: Ctrl-C pauses, `kibitz eval resume` goes on.
     """
-    from app.cli.evaluation_plans import budget_of, plan_of
+    from app.cli.evaluations.plans import budget_of, plan_of
     from app.evaluations.suites.suite import find_suite
 
     found = find_suite(suite)

@@ -1,0 +1,1 @@
+"""Completion: what a shell is answered when somebody presses Tab."""

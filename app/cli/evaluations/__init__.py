@@ -1,0 +1,1 @@
+"""Evaluations, as `kibitz eval` starts, shows and finds them."""

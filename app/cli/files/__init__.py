@@ -1,0 +1,1 @@
+"""Files: what commands read from files and write to them, whole or not at all."""

@@ -1,0 +1,1 @@
+"""Keyboard: what a person writes or presses, on a terminal or through a pipe."""

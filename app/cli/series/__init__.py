@@ -1,0 +1,1 @@
+"""Series of games, as `kibitz match` shows and tells them."""
