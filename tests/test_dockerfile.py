@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from app.cli import cli
+from app.cli.commands import cli
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -57,7 +57,7 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMAND = re.compile(r"^make ([a-z-]+)", re.MULTILINE)
 KIBITZ = Path(sys.executable).with_name("kibitz")
 #: Those that go on until somebody stops them, or for a while; other tests see to them.
-LASTING = ("serve", "demo")
+LASTING = ("serve", "demo", "watch", "uci")
 #: Those that play many games, unless they only say what that would cost.
 PLAYING = (["eval", "run"], ["eval", "ladder"])
 
@@ -105,14 +105,6 @@ def commands_of(page):
     return [shlex.split(arguments) for arguments in found]
 
 
-@pytest.fixture
-def _commands_are_not_measured(monkeypatch):
-    """Spare what a page has us run the cost of coverage: other tests cover it."""
-    for name in [each for each in os.environ if each.startswith("COV")]:
-        monkeypatch.delenv(name)
-
-
-@pytest.mark.usefixtures("_commands_are_not_measured")
 def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(tmp_path))
@@ -126,7 +118,6 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
         assert run.stdout
 
 
-@pytest.mark.usefixtures("_commands_are_not_measured")
 def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
     """With less to do than there, and an evaluation that is killed instead of interrupted."""
     monkeypatch.chdir(tmp_path)
@@ -210,9 +201,7 @@ class Service:
     def __init__(self, folder, **variables):
         self.port = 0
         self._complaints = folder / "stderr"
-        # It does not count for coverage.
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-        self._environment = ours | {
+        self._environment = os.environ | {
             "KIBITZ_DATA_FOLDER": str(folder),
             "KIBITZ_LOG_LEVEL": "warning",
             **variables,
