@@ -31,6 +31,7 @@ from agents.models.errors import (
     RecordingBroken,
     RequestRefused,
     ServerFault,
+    is_unsent,
 )
 from agents.models.ledger import CallOutcome, Ledger, ModelCall, Question
 from agents.models.model import Heard, Model, ModelReply, ModelRequest, Usage
@@ -233,10 +234,10 @@ class ModelCaller:
         try:
             reply = await call.model.ask(call.request, call.heard, again)
         except asyncio.CancelledError as error:
-            if again.is_waiting:
-                raise  # all that was sent was turned away
-            usage = getattr(error, "usage", None) or self._most(call.request)
-            await write_down(CallOutcome.CANCELLED, usage, "it was given up", cancelled=error)
+            if again.is_waiting or is_unsent(error):
+                raise  # whatever was sent was turned away
+            usage, why = self._most(call.request), "it was given up"
+            await write_down(CallOutcome.CANCELLED, usage, why, cancelled=error)
             raise
         except GivenUp as error:
             if error.in_flight:

@@ -23,6 +23,7 @@ asked.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -230,3 +231,14 @@ class InvalidPrices(ModelError):
 
 def _told(detail: str) -> str:
     return f": {detail}" if detail else ""
+
+
+def mark_unsent(cancelled: asyncio.CancelledError) -> None:
+    """Have it known that a call was given up before anything of it went out to a provider."""
+    # A type of its own would not do: `asyncio.timeout` makes a TimeoutError of the bare one only.
+    vars(cancelled)["is_unsent"] = True
+
+
+def is_unsent(cancelled: asyncio.CancelledError) -> bool:
+    """Return whether it was marked so: such a call has cost nothing."""
+    return "is_unsent" in vars(cancelled)

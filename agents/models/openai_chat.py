@@ -20,6 +20,7 @@ from agents.models.errors import (
     ModelNotConfigured,
     ProviderFault,
     ProviderSilent,
+    mark_unsent,
 )
 from agents.models.event_stream import MAX_EVENT_BYTES, Event, EventStream, EventTooLarge
 from agents.models.model import Again, Heard, ModelReply, ModelRequest, at_once
@@ -61,11 +62,26 @@ class OpenAiChat:
         What `again` takes is no part of the request's time. Raises `ModelError`, which has in
         `usage` what was spent for nothing.
         """
-        client = await self._ready(request)
+        try:
+            client = await self._ready(request)
+        except asyncio.CancelledError as error:
+            mark_unsent(error)
+            raise
+        exchange = _Exchange(client, request, heard)
+        try:
+            return await self._understood(exchange, request, again)
+        except asyncio.CancelledError as error:
+            if not client.has_sent:
+                mark_unsent(error)
+            raise
+
+    async def _understood(
+        self, exchange: _Exchange, request: ModelRequest, again: Again
+    ) -> ModelReply:
+        """Return the reply to a request, in the first words that the server can read."""
         model = request.model.partition("/")[2]
         dialect = self._dialects.get(model) or Dialect.hoped_for(self.provider)
         unnamed: ErrorAnswer | None = None
-        exchange = _Exchange(client, request, heard)
         while True:
             body = dialect.body(request, model, include_usage=self.provider.include_usage)
             try:

@@ -33,6 +33,7 @@ from agents.models.errors import (
     RecordingMismatch,
     RequestRefused,
     ServerFault,
+    is_unsent,
 )
 from agents.models.model import (
     Again,
@@ -116,8 +117,8 @@ class Recorder:
 
         try:
             reply = await self._model.ask(request, hear, wait)
-        except asyncio.CancelledError:
-            if not is_waiting:  # between two requests none is under way
+        except asyncio.CancelledError as error:
+            if not (is_waiting or is_unsent(error)):  # else no request is under way
                 self._cut_off[request.digest] = pieces
             if len(self._cut_off) > _MOST_CUT_OFF:
                 del self._cut_off[next(iter(self._cut_off))]

@@ -11,6 +11,7 @@ import pytest
 from agents.models.budget import Reservation
 from agents.models.errors import (
     ServerFault,
+    mark_unsent,
 )
 from agents.models.ledger import CallOutcome, MemoryLedger, ModelCall
 from tests.agents.models.calls import COST, REPLY, REQUEST, World, seconds
@@ -71,6 +72,23 @@ async def test_a_call_that_is_given_up_is_written_down():
     assert (row.spending.calls, row.spending.tokens) == (1, worst.tokens)
     assert world.reserved == 0
     assert world.excused == []
+
+
+async def test_a_call_that_is_given_up_before_it_went_out_is_none():
+    asked = asyncio.Event()
+
+    async def connect() -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            mark_unsent(error)
+            raise
+
+    world = World(connect)
+    await cancelled(world, asked)
+    assert world.rows == []
+    assert world.reserved == 0
 
 
 async def test_a_call_that_ran_out_of_time_is_written_down():

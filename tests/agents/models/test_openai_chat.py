@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.models.errors import ConnectionLost, ModelNotConfigured
+from agents.models.errors import ConnectionLost, ModelNotConfigured, is_unsent
 from agents.models.model import ReplyForm, Usage
 from agents.models.openai_chat import OpenAiChat
 from agents.models.partial_reply import MAX_CHARACTERS
@@ -188,9 +188,39 @@ async def test_cancelling_closes_the_connection(moment):
         asking = asyncio.ensure_future(chat.ask())
         await chat.server.received()
         asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError) as error:
             await asking
         await chat.server.was_abandoned()
+        assert not is_unsent(error.value)
+
+
+@pytest.mark.asyncio
+async def test_who_is_cancelled_before_anything_is_sent_is_told_so(monkeypatch):
+    """Also where the client was used before, and while its library is still read."""
+    async with chat_with(Says("e4")) as chat:
+        waiting = asyncio.Event()
+
+        async def wait(*_args: object) -> None:
+            waiting.set()
+            await asyncio.Event().wait()
+
+        async def cancelled() -> asyncio.CancelledError:
+            asking = asyncio.ensure_future(chat.ask())
+            await waiting.wait()
+            waiting.clear()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError) as error:
+                await asking
+            return error.value
+
+        with monkeypatch.context() as patch:
+            patch.setattr("agents.models.openai_chat.warm", wait)
+            assert is_unsent(await cancelled())
+        await chat.ask()
+        with monkeypatch.context() as patch:
+            patch.setattr("httpx.AsyncHTTPTransport.handle_async_request", wait)
+            assert is_unsent(await cancelled())
+    assert len(chat.requests) == 1
 
 
 @pytest.mark.asyncio

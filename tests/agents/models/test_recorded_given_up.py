@@ -16,6 +16,7 @@ from agents.models.errors import (
     RecordingBroken,
     RecordingMismatch,
     ServerFault,
+    mark_unsent,
 )
 from agents.models.model import Again, Heard, ModelReply, ModelRequest
 from agents.models.recorded import Recorder, Recording
@@ -83,6 +84,27 @@ async def test_between_two_requests_none_is_in_flight(file):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await recorder.ask(REQUEST, lambda words: None, asyncio.Event().wait)
+    await recorder.give_up(REQUEST)
+    (error,) = await outcomes(file, REQUEST)
+    assert isinstance(error, GivenUp)
+    assert not error.in_flight
+
+
+class Connects:
+    """A model that does not get as far as to send anything."""
+
+    async def ask(self, request: ModelRequest, heard: Heard, again: Again) -> ModelReply:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            mark_unsent(error)
+            raise
+        raise AssertionError
+
+
+async def test_what_was_not_sent_is_not_in_flight(file):
+    recorder = Recorder(Connects(), file)
+    await cut_off(recorder)
     await recorder.give_up(REQUEST)
     (error,) = await outcomes(file, REQUEST)
     assert isinstance(error, GivenUp)
