@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from tests.web.short_game import START
 #: White can castle on both sides; and the same in Chess960, where the king stands elsewhere.
 CASTLING = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
 CASTLING_960 = "4k3/8/8/8/8/8/8/1R3K1R w HB - 0 1"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PROMOTING = "7k/P7/8/8/8/8/8/K7 w - - 0 1"
 
 
@@ -321,8 +323,16 @@ def test_legal_moves_are_asked_for_until_they_are_had(
             route.continue_()
 
     page.route(f"**/api/matches/{match['id']}", answer)
-    page.goto(address(match, "white"))
+    # No frame is drawn and no time passes before they were refused; and then none until that was seen.
+    page.clock.install(time=NOW)
+    page.clock.pause_at(NOW + timedelta(seconds=1))
+    with page.expect_response(lambda response: response.status == 503):
+        page.goto(address(match, "white"))
+    page.wait_for_function("document.querySelector('.play-message').textContent", polling=50)
+    page.clock.run_for(300)
     shown = MatchPage(page)
     expect(shown.message).to_have_text("Busy.")
+    assert len(asked) == 1
+    page.clock.resume()
     shown.click("e7")
     shown.expect_marked("hint", "e8")

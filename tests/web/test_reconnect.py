@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
+from typing import Any
 
 import httpx
 import pytest
@@ -47,9 +49,17 @@ def expect_plies_of(shown: MatchPage, client: httpx.Client, match: Match) -> Non
     shown.expect_position(plies[-1]["fen"])
 
 
-def sequence(client: httpx.Client, match: Match) -> int:
-    """Return the number of the last event of a match."""
-    number: int = client.get(f"/api/matches/{match['id']}").json()["sequence"]
+def heard(page: Page, client: httpx.Client, match: Match, turns: int) -> int:
+    """Return the number of the event by which so many turns had begun, once the page has it, too."""
+    begun = count(1)
+
+    def is_last(event: dict[str, Any]) -> bool:
+        return event["type"] == "turn.started" and next(begun) == turns
+
+    number: int = wait_until(client, match, is_last)["sequence"]
+    page.wait_for_function(
+        "number => document.querySelector('match-view').log.sequence === number", arg=number, polling=50
+    )
     return number
 
 
@@ -153,15 +163,20 @@ HIDE = """(isHidden) => {
 }"""
 
 
-def hide_for_long(shown: MatchPage, client: httpx.Client, match: Match) -> None:
-    """Look away for more than a minute, in which something happens: silence would be a loss."""
+def hide_for_long(shown: MatchPage, client: httpx.Client, match: Match) -> int:
+    """Look away for more than a minute, in which something happens: silence would be a loss.
+
+    Returns the number of the last event that the page has heard then.
+    """
     page = shown.page
     expect(shown.connection).to_have_text("live")
     page.evaluate(HIDE, True)
     page.clock.fast_forward(35_000)
     play(client, match, "e4")
     shown.expect_moves("e4")
+    seen = heard(page, client, match, 2)
     page.clock.fast_forward(26_000)
+    return seen
 
 
 def test_a_hidden_page_rests_and_catches_up(visitor: Visitor, client: httpx.Client) -> None:
@@ -171,9 +186,8 @@ def test_a_hidden_page_rests_and_catches_up(visitor: Visitor, client: httpx.Clie
     page.clock.install()
     page.goto(address(match))
     shown = MatchPage(page)
-    hide_for_long(shown, client, match)
+    seen = hide_for_long(shown, client, match)
     expect(shown.connection).to_have_text("resting")
-    seen = sequence(client, match)
     play(client, match, "e5 Nf3 Nc6 Bb5")
     assert streams.last_ids == ["0"]
     page.evaluate(HIDE, False)
@@ -226,7 +240,7 @@ def test_a_silent_connection_is_dead(visitor: Visitor, client: httpx.Client) -> 
     page.goto(address(match))
     shown = MatchPage(page)
     expect(shown.connection).to_have_text("live")
-    seen = wait_until(client, match, lambda event: event["type"] == "turn.started")["sequence"]
+    seen = heard(page, client, match, 1)
     page.clock.fast_forward(41_000)
     page.clock.run_for(2_000)
     expect(shown.connection).to_have_text("live")

@@ -161,6 +161,7 @@ class MatchView extends View {
   #deal(events) {
     const before = this.log.plies.length;
     for (const event of events) this.log.apply(event);
+    this.controls.moveOn(this.log.fen); // not with the frame: more may be said of the new position before
     this.#announce(events);
     if (this.log.lacksOpening && !this.isFilling) this.#fillOpening();
     if (!this.isFilled && this.log.settings) this.#orient();

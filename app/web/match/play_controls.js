@@ -12,6 +12,7 @@ import { capital, sentence } from "../core/wording.js";
 export class PlayControls {
   #asked = null;
   #isAgreeing = false;
+  #fen = null; // of the position of which something may be said
 
   constructor(matchId, leaving, { play, lose, helped }) {
     this.path = `/api/matches/${matchId}`;
@@ -53,6 +54,12 @@ export class PlayControls {
     say(this.message, text);
   }
 
+  /** Something has happened: what was said of another position holds no longer. */
+  moveOn(fen) {
+    if (this.#fen !== fen) this.tell("");
+    this.#fen = fen;
+  }
+
   /** Show what can be done now. */
   show(log, seats) {
     const colors = Object.keys(seats);
@@ -62,8 +69,6 @@ export class PlayControls {
       return;
     }
     const isOurTurn = log.status === "running" && colors.includes(log.toMove);
-    if (this.fen !== log.fen) this.tell(""); // what was said of another position
-    this.fen = log.fen;
     this.input.placeholder = log.variant === "kings-cooking" ? "Nxc3, a1a2, Roff …" : "Nf3, e2e4, O-O …";
     const key = [log.toMove, log.status, log.drawOffer, log.takeback, log.plies.length > log.openingPlies, log.drawDeclined, this.#asked?.question, colors].join();
     if (this.root.dataset.key === key) return;
