@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,13 @@ _LONG = ("e2e", "test_docs.py", "test_evaluate.py", "test_play.py")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that nobody is left alone with it in the end."""
     items.sort(key=lambda item: not set(_LONG) & set(item.path.parts))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure() -> None:
+    """Hear Ctrl-C, and so let what tests start hear it: in the background shells ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 #: What tells a process that is started to measure coverage.
