@@ -323,7 +323,7 @@ def test_legal_moves_are_asked_for_until_they_are_had(
             route.continue_()
 
     page.route(f"**/api/matches/{match['id']}", answer)
-    # No frame is drawn and no time passes before they were refused; and then none until that was seen.
+    # No frame is drawn before they are refused, and nobody asks again before that was seen.
     page.clock.install(time=NOW)
     page.clock.pause_at(NOW + timedelta(seconds=1))
     with page.expect_response(lambda response: response.status == 503):

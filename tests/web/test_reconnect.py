@@ -50,16 +50,15 @@ def expect_plies_of(shown: MatchPage, client: httpx.Client, match: Match) -> Non
 
 
 def heard(page: Page, client: httpx.Client, match: Match, turns: int) -> int:
-    """Return the number of the event by which so many turns had begun, once the page has it, too."""
+    """Return the number of the event with which a turn began, once the page has heard it, too."""
     begun = count(1)
 
     def is_last(event: dict[str, Any]) -> bool:
         return event["type"] == "turn.started" and next(begun) == turns
 
     number: int = wait_until(client, match, is_last)["sequence"]
-    page.wait_for_function(
-        "number => document.querySelector('match-view').log.sequence === number", arg=number, polling=50
-    )
+    is_heard = "number => document.querySelector('match-view').log.sequence === number"
+    page.wait_for_function(is_heard, arg=number, polling=50)
     return number
 
 
