@@ -15,11 +15,16 @@ def postpone() -> None:
     gc.disable()
 
 
+def ease() -> None:
+    """Look less often: for a process that is soon over, and mostly makes modules, which stay."""
+    gc.set_threshold(_FIRST, *gc.get_threshold()[1:])
+
+
 def settle() -> None:
     """Leave alone from now on what is there, and look less often: for a process that has started.
 
     What is there now, mostly modules and routes, stays for as long as the process does.
     """
     gc.freeze()
-    gc.set_threshold(_FIRST, *gc.get_threshold()[1:])
+    ease()
     gc.enable()

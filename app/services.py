@@ -23,7 +23,6 @@ from agents.team.library import load_teams
 from agents.timekeeping import now
 from app.evaluations.scheduler import Scheduler
 from app.evaluations.service import EvaluationService
-from app.http.dependencies import Check
 from app.matches.ledger import MatchLedger
 from app.matches.match import Match
 from app.matches.paid_calls import PaidCalls
@@ -37,6 +36,7 @@ from app.persistence.records import Change
 from app.persistence.workers import Workers, charged_until
 from app.persistence.writer import Writer
 from app.rate_limits import open_rate_limits
+from app.readiness import Check
 from app.settings import Settings
 from app.streaming.feed import Feed
 from app.streaming.progress import Progress

@@ -9,6 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from app.garbage import ease
+
 if TYPE_CHECKING:
     from typer.exceptions import TyperException
 
@@ -23,6 +25,7 @@ def main() -> None:
 
     Output that cannot be written gets one sentence, too, and exit code 1.
     """
+    ease()  # else a tenth of the time until a command begins goes into looking for garbage
     _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # Where only ASCII can be written, a question mark is better than no answer.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Annotated, Protocol
 
 from fastapi import Depends, Request, Security
@@ -15,16 +13,8 @@ from agents.catalogue import Catalogue
 from app.http.analyses import Analyses
 from app.http.bounds import Places, StartRate
 from app.http.security import Access, Client
+from app.readiness import Check
 from app.settings import Scope, Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Something that must work for the service to be ready: `run` raises if it does not."""
-
-    name: str
-    run: Callable[[], Awaitable[object]]
-    timeout: timedelta = timedelta(seconds=2)
 
 
 class Scraped(Protocol):

@@ -10,9 +10,10 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from app.http.dependencies import Check, ReadScope, ServicesOf
+from app.http.dependencies import ReadScope, ServicesOf
 from app.http.errors import Kind, Refusal, problems
 from app.http.schemas import Answer
+from app.readiness import Check
 
 _TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}}

@@ -12,8 +12,8 @@ import pytest
 
 from app.doctor.findings import Sign
 from app.doctor.service import look_at_service
-from app.http.dependencies import Check
 from app.http.security import OpenToAll
+from app.readiness import Check
 from app.settings import load_settings
 from tests.app.http.conftest import Parts, application
 from tests.support.processes import HANGS_AFTER, run

@@ -13,8 +13,8 @@ from fastapi import APIRouter, FastAPI
 
 from agents.catalogue import Catalogue
 from app.http.application import create_app
-from app.http.dependencies import Check
 from app.metrics import Metrics
+from app.readiness import Check
 from app.settings import Settings
 from tests.support.servers import Served, serving
 

@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 from fastapi import APIRouter
 
-from app.http.dependencies import Check
 from app.http.requests import RequestIds, request_id
 from app.metrics import Metrics
+from app.readiness import Check
 from tests.app.http.conftest import Parts, check_problem, served
 
 
