@@ -26,7 +26,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure() -> None:
-    """Hear Ctrl-C, and so let what tests start hear it: in the background shells ignore it."""
+    """Collect garbage less often; and hear Ctrl-C, so that what tests start hears it.
+
+    Shells have whatever they start in the background ignore it.
+    """
+    gc.set_threshold(50_000, 20, 100)  # whoever sees to it that nothing is left open collects
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 

@@ -126,7 +126,7 @@ def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
     commands = commands_of(ROOT / "docs/tutorial/first-evaluation.md")
     assert len(commands) > 6
     for arguments in commands:
-        words = [each.replace("ID", known).replace("2000", "100") for each in arguments]
+        words = [each.replace("ID", known).replace("000", "00") for each in arguments]
         if "--margin" in words:
             words[words.index("--margin") + 1] = "600"
         process = subprocess.Popen(
@@ -142,7 +142,7 @@ def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
             assert (process.returncode, errors) == (0, ""), words
             assert output
     assert (tmp_path / "games.csv").exists()
-    assert "classical at 1000 nodes" in output
+    assert "classical at 100 nodes" in output
 
 
 def test_every_make_task_a_page_names_exists():

@@ -238,9 +238,9 @@ def resume(
     from app.cli.evaluations.plans import budget_of
 
     settings, budget = settings_with(database), budget_of(usd, tokens, calls)
-    _require_it(settings, evaluation_id, has_budget=budget is not None)
-    begin = _resumption(evaluation_id, budget)
-    _conduct(settings, evaluation_id, begin, output, as_json=as_json)
+    whole_id = _id_of(settings, evaluation_id, has_budget=budget is not None)
+    begin = _resumption(whole_id, budget)
+    _conduct(settings, whole_id, begin, output, as_json=as_json)
 
 
 @evaluate.command(epilog=examples.CANCEL)
@@ -254,13 +254,13 @@ def cancel(evaluation_id: Id, as_json: AsJson = False, database: Url = None) -> 
     from app.logs import configure
 
     settings = settings_with(database)
-    _require_it(settings, evaluation_id)
+    whole_id = _id_of(settings, evaluation_id)
     configure("error")
-    state = state_of(run_to_the_end(_cancel(settings, evaluation_id)))
+    state = state_of(run_to_the_end(_cancel(settings, whole_id)))
     if as_json:
         typer.echo(json.dumps(state, allow_nan=False))
     else:
-        typer.echo(f"Evaluation {evaluation_id} is cancelled; what was played is kept.")
+        typer.echo(f"Evaluation {whole_id} is cancelled; what was played is kept.")
 
 
 evaluate.command(name="list", epilog=examples.LIST)(list_evaluations)
@@ -418,17 +418,24 @@ async def _cancel(settings: Settings, evaluation_id: str) -> EvaluationRecord:
     )
 
 
-def _require_it(settings: Settings, evaluation_id: str, *, has_budget: bool = False) -> None:
-    """Raise `EvaluationNotFound` or `NothingToResume` before anything is started."""
+def _id_of(settings: Settings, beginning: str, *, has_budget: bool = False) -> str:
+    """Return the id of the evaluation that begins so, which can go on.
+
+    Raises `EvaluationNotFound`, `UnknownId` or `NothingToResume` before anything is started.
+    """
     from app.cli.evaluations.conducting import NothingToResume
     from app.evaluations.errors import EvaluationNotFound
     from app.persistence.evaluations import FINISHED, OPEN
 
-    record = ask(settings, lambda evaluations: evaluations.find(evaluation_id))
+    async def find(evaluations: EvaluationService) -> EvaluationRecord:
+        return await evaluations.find(await evaluations.id_of(beginning))
+
+    record = ask(settings, find)
     if record is None:
-        raise EvaluationNotFound(evaluation_id)
+        raise EvaluationNotFound(beginning)
     if record.status not in ((*OPEN, FINISHED) if has_budget else OPEN):
-        raise NothingToResume(evaluation_id, record.status)
+        raise NothingToResume(record.id, record.status)
+    return record.id
 
 
 def _bounds(text: str) -> list[float]:

@@ -35,7 +35,9 @@ class Clients:
     #: Set when everyone should come to an end.
     finishing: asyncio.Event = field(default_factory=asyncio.Event)
     http: httpx.AsyncClient = field(
-        default_factory=lambda: httpx.AsyncClient(timeout=HANGS_AFTER, trust_env=False)
+        default_factory=lambda: httpx.AsyncClient(
+            timeout=HANGS_AFTER, trust_env=False, verify=False
+        )
     )
     #: The match that each key started, and what was asked for with it.
     started: dict[str, str] = field(default_factory=dict)

@@ -87,7 +87,9 @@ def run(main: Coroutine[Any, Any, T], *, debug: bool = True, hangs_after: float 
         result = asyncio.run(_bounded(main, hangs_after), debug=debug)
         for thread in watchers():
             thread.join(HANGS_AFTER)
-        gc.collect()  # what was never closed says so now, and not in the next test
+        # What was never closed says so now, and not in the next test. What is older than this one
+        # is left alone: to look through that takes longer than most tests.
+        gc.collect(1)
     except BaseException:
         for survivor in survivors():  # the next test has nothing to do with them
             os.kill(survivor, signal.SIGKILL)

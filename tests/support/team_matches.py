@@ -12,7 +12,6 @@ import importlib
 import json
 import re
 import shutil
-import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ from app.settings import Settings
 from engine import Position
 from tests.support.model_server import AnswersSchema, Asked, Behaviour, ModelServer, Says, Wire
 from tests.support.processes import HANGS_AFTER
+from tests.support.servers import listening
 
 PROVIDER = "loop"
 MODEL = "loop/some-model"
@@ -305,7 +305,7 @@ async def served(play: Play) -> AsyncIterator[httpx.AsyncClient]:
     from app.main import make_application
     from app.streaming.protocol import AbortableProtocol
 
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+    with closing(listening()) as listener:
         config = uvicorn.Config(
             make_application(play.services),
             http=AbortableProtocol,
@@ -320,7 +320,7 @@ async def served(play: Play) -> AsyncIterator[httpx.AsyncClient]:
             group.create_task(server.serve(sockets=[listener]))
             try:
                 async with httpx.AsyncClient(
-                    base_url=url, timeout=HANGS_AFTER, trust_env=False
+                    base_url=url, timeout=HANGS_AFTER, trust_env=False, verify=False
                 ) as client:
                     yield client
             finally:

@@ -36,7 +36,7 @@ Id = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="The evaluation's id.",
+        help="The evaluation's id, or its beginning.",
         show_default=False,
         autocompletion=complete_evaluation,
     ),

@@ -345,7 +345,7 @@ def created(plan=QUICK):
 
 def test_what_nobody_conducts_is_resumed(folder):
     known = created()
-    run = kibitz("eval", "resume", known, "--json")
+    run = kibitz("eval", "resume", known[:-2].upper(), "--json")  # a beginning will do
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["counts"]["games"] == 2
     for command in ("resume", "cancel"):
@@ -366,7 +366,7 @@ def test_a_plan_goes_on_with_the_unfinished_evaluation_of_the_same_plan_if_asked
 
 def test_an_evaluation_is_cancelled_for_good(folder):
     known = created()
-    run = kibitz("eval", "cancel", known)
+    run = kibitz("eval", "cancel", known[:-2])
     assert (run.returncode, run.stdout.split()[:4]) == (
         0,
         ["Evaluation", known, "is", "cancelled;"],

@@ -115,7 +115,7 @@ def test_clocks_stand_while_requests_end(machine):
                 b"Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n"
             )
             assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
-            async with httpx.AsyncClient(trust_env=False) as client:
+            async with httpx.AsyncClient(trust_env=False, verify=False) as client:
                 body = {"white": "human", "black": "human", "time_control": "5+0"}
                 answer = await client.post(f"http://127.0.0.1:{port}/api/matches", json=body)
                 assert answer.status_code == 201, answer.text
@@ -150,7 +150,10 @@ def test_whoever_watches_an_evaluation_does_not_keep_it_from_stopping(machine):
                 yield int(line.removeprefix("id: "))
 
     async def test() -> None:
-        async with machine, httpx.AsyncClient(trust_env=False, timeout=HANGS_AFTER) as client:
+        async with (
+            machine,
+            httpx.AsyncClient(trust_env=False, verify=False, timeout=HANGS_AFTER) as client,
+        ):
             service = await machine.start()
             base = f"http://127.0.0.1:{await service.ready()}/api/evaluations"
             started = await client.post(base, json=plan)

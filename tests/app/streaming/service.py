@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -39,6 +38,7 @@ from app.streaming.protocol import AbortableProtocol
 from app.streaming.streams import Streams
 from app.streaming.watcher import Limits
 from tests.app.streaming.watching import Connection
+from tests.support.servers import listening
 
 _LIMITS = Limits()
 FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -188,9 +188,7 @@ class Service:
 @asynccontextmanager
 async def serving(url: str, limits: Limits = _LIMITS) -> AsyncIterator[Service]:
     """Serve a database, and stop as the service does."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        sock.listen()
+    with listening() as sock:
         async with await Database.open(url) as database:
             service = Service(database, limits)
             service.port = sock.getsockname()[1]
