@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 import structlog
 from sqlalchemy import Connection, select
 
 from agents.catalogue import Catalogue
 from agents.errors import AgentError
-from agents.models.access import ModelAccess
-from agents.models.pricing import Prices
-from agents.models.rate_limit import RateLimit
-from agents.team.library import load_teams
 from agents.timekeeping import now
+from app.catalogue import make_catalogue, open_catalogue
 from app.evaluations.scheduler import Scheduler
 from app.evaluations.service import EvaluationService
 from app.matches.ledger import MatchLedger
@@ -35,7 +30,6 @@ from app.persistence.notifications import Notifications
 from app.persistence.records import Change
 from app.persistence.workers import Workers, charged_until
 from app.persistence.writer import Writer
-from app.rate_limits import open_rate_limits
 from app.readiness import Check
 from app.settings import Settings
 from app.streaming.feed import Feed
@@ -71,53 +65,6 @@ class Services:
     #: Let every match be, and its clock stand, until it is resumed: by another process, or by the
     #: next start. Commands are refused from then on. Safe to call twice.
     stop_playing: Callable[[], Awaitable[None]]
-
-
-def make_catalogue(settings: Settings, rate_limit: RateLimit | None = None) -> Catalogue:
-    """Return the catalogue of whoever can be seated under some settings.
-
-    Raises `InvalidTeam`, or another `AgentError` that the operator has to mend.
-    """
-    programs = {name: engine.program(name) for name, engine in settings.engines.items()}
-    path = settings.ratings_file
-    return Catalogue(
-        programs,
-        stockfish_options=settings.stockfish_options,
-        processes=settings.engine_processes,
-        ratings_file=path if _exists(path) else None,
-        teams=load_teams(settings.teams_folder),
-        models=_model_access(settings, rate_limit),
-        default_model=settings.model,
-    )
-
-
-def _model_access(settings: Settings, rate_limit: RateLimit | None) -> ModelAccess:
-    return ModelAccess(
-        {name: each.provider(name) for name, each in settings.providers.items()},
-        os.environ,
-        prices=Prices.load(extra={name: each.price() for name, each in settings.prices.items()}),
-        rate_limit=rate_limit,
-        record_file=settings.record_file,
-        replay_file=settings.replay_file,
-    )
-
-
-@asynccontextmanager
-async def open_catalogue(settings: Settings) -> AsyncIterator[Catalogue]:
-    """Have a catalogue whose players keep to the operator's limits of requests.
-
-    Raises what `make_catalogue` does, or `InvalidDatabaseUrl`.
-    """
-    limits = {
-        name: each.requests_per_minute
-        for name, each in settings.providers.items()
-        if each.requests_per_minute is not None
-    }
-    async with (
-        open_rate_limits(settings.database_url, limits) as shared,
-        make_catalogue(settings, shared) as catalogue,
-    ):
-        yield catalogue
 
 
 @asynccontextmanager
@@ -369,10 +316,3 @@ def _checks(
             raise StorageError("matches are not taken up")
 
     return Check("database", storage), Check("stockfish", stockfish), Check("queue", queue)
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        return True  # whoever reads it is told what is wrong

@@ -112,7 +112,7 @@ class _Analyst:
             bar.remove_task(task)
 
     async def _start(self) -> Analyser:
-        from app.services import make_catalogue
+        from app.catalogue import make_catalogue
         from app.settings import load_settings
 
         if self._analyser is None:

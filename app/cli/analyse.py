@@ -236,7 +236,7 @@ def _chances(wdl: Wdl, turn: Color) -> list[int]:
 
 
 def _catalogue() -> Catalogue:
-    from app.services import make_catalogue
+    from app.catalogue import make_catalogue
     from app.settings import load_settings
 
     return make_catalogue(load_settings())

@@ -105,8 +105,8 @@ async def _run(
     seed: int,
     concurrency: int,
 ) -> Calibration:
+    from app.catalogue import make_catalogue
     from app.evaluations.calibration import Calibrator, contestants, other_engines
-    from app.services import make_catalogue
 
     # Two processes for each game, so that each seat keeps the memory of its own.
     processes = settings.model_copy(update={"engine_processes": 2 * concurrency})

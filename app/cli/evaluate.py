@@ -305,11 +305,11 @@ def run_plan(
 
 def _prepare(plan: Plan, settings: Settings, *, dry_run: bool, as_json: bool) -> Contest:
     """Return what a plan comes to; tell what it will cost, if that is all that is wanted."""
+    from app.catalogue import make_catalogue
     from app.cli.evaluations.texts import print_estimate
     from app.evaluations.estimate import estimate_plan
     from app.evaluations.preparation import prepare
     from app.logs import configure
-    from app.services import make_catalogue
 
     configure("error")
     # Nothing of it is started, so there is nothing to close.

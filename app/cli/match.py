@@ -362,10 +362,10 @@ def _run(
 async def _play(
     plan: SeriesPlan, choice: Choice, show: Show, sink: GameSink, interruption: Interruption
 ) -> SeriesResult | None:
-    from app.matches.service import check_settings
+    from app.catalogue import open_catalogue
+    from app.matches.seating import check_settings
     from app.series.series import Series
     from app.series.starts import check_starts
-    from app.services import open_catalogue
     from app.settings import load_settings
 
     # Two processes for each game, so that each seat keeps the memory of its own.

@@ -223,8 +223,8 @@ def _player(text: str) -> PlayerSettings:
 async def _watch(operator: Settings, settings: MatchSettings, *, as_ascii: bool, flip: bool) -> str:
     from rich.console import Console
 
+    from app.catalogue import open_catalogue
     from app.cli.boards.spectating import Spectating
-    from app.services import open_catalogue
 
     console = Console(highlight=False)
     look = Look.of(console, wants_ascii=as_ascii)
@@ -244,11 +244,11 @@ async def _play(
 ) -> None:
     from rich.console import Console
 
+    from app.catalogue import open_catalogue
     from app.cli.boards.play_screen import ConsoleScreen
     from app.matches.saves import Saves
     from app.play.session import Session
     from app.play.shelf import Shelf
-    from app.services import open_catalogue
 
     console = Console(highlight=False)
     screen = ConsoleScreen(console, Look.of(console, wants_ascii=as_ascii))

@@ -18,7 +18,7 @@ def players(
     Ratings are those of the last `kibitz calibrate`, or else those that come with Kibitz.
     """
     from agents.uci.levels import LEVELS
-    from app.services import make_catalogue
+    from app.catalogue import make_catalogue
     from app.settings import load_settings
 
     catalogue = make_catalogue(load_settings())

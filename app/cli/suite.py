@@ -180,7 +180,7 @@ def _read(names: Iterable[str]) -> tuple[list[Game], int]:
 
 async def _mine(mining: _Mining, given: list[Game], matches: bool) -> None:
     """Mine games until there are no more, there is enough, or a signal says so."""
-    from app.services import make_catalogue
+    from app.catalogue import make_catalogue
     from app.settings import load_settings
 
     settings = load_settings()

@@ -171,25 +171,15 @@ async def _converse(
 async def _open_catalogue() -> AsyncIterator[Catalogue]:
     """Open the catalogue of the operator's settings; much is imported for it, off the loop."""
     settings = await asyncio.to_thread(_settings)
-    from app.rate_limits import open_rate_limits
-    from app.services import make_catalogue
+    from app.catalogue import open_catalogue
 
-    limits = {
-        name: each.requests_per_minute
-        for name, each in settings.providers.items()
-        if each.requests_per_minute is not None
-    }
-    async with (
-        open_rate_limits(settings.database_url, limits) as shared,
-        make_catalogue(settings, shared) as catalogue,
-    ):
+    async with open_catalogue(settings) as catalogue:
         yield catalogue
 
 
 def _settings() -> Settings:
-    # All that takes a second to import, and would hold up the loop.
-    import app.rate_limits
-    import app.services
+    # All that takes long to import, and would hold up the loop.
+    import app.catalogue
     import app.uci.thinking  # noqa: F401
     from app.logs import configure
     from app.settings import load_settings

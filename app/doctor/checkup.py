@@ -152,7 +152,7 @@ async def _of_players(settings: Settings | None, wish: Wish, patience: Patience)
 
 def _catalogue(settings: Settings) -> Catalogue:
     """Return what the service would seat players by; nothing is made for it."""
-    from app.services import make_catalogue
+    from app.catalogue import make_catalogue
 
     # To open a recording for writing would make it, and to read one is the models' check.
     return make_catalogue(settings.model_copy(update={"record_file": None, "replay_file": None}))

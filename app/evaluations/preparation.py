@@ -11,7 +11,7 @@ from app.evaluations.contest import Contest, settled
 from app.evaluations.errors import UnplayablePlan
 from app.evaluations.plan import MOST_GAMES, Plan, PositionsPlan
 from app.matches.errors import UnplayableSettings
-from app.matches.service import check_settings
+from app.matches.seating import check_settings
 from app.matches.settings import PlayerSettings
 from engine.variant import find_variant
 

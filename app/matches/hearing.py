@@ -10,6 +10,8 @@ from agents.player import Advice
 from agents.timekeeping import now
 from app.matches.match import Match
 
+#: How long the database may keep a player waiting at the player's cost.
+SLOW = timedelta(seconds=2)
 #: Called with whose words they are, and the words.
 Say = Callable[[str, str], None]
 

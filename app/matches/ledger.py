@@ -6,23 +6,22 @@ So a reply that came before a crash is found after it, and not paid for again.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import structlog
 from sqlalchemy import Connection
-from uuid_utils.compat import uuid7
 
 from agents.excused import Excuse
 from agents.models.budget import Account, Budget, Reservation, Spending
 from agents.models.ledger import CallOutcome, ModelCall, Question
-from agents.models.model import ModelReply, ReplyForm, Usage
+from agents.models.model import ModelReply
 from agents.timekeeping import now
-from app.matches.events import dumps, milliseconds
+from app.matches.hearing import SLOW
 from app.matches.paid_calls import PaidCalls
+from app.matches.stored_calls import call_record, reply_of
 from app.persistence.database import Database
 from app.persistence.errors import StorageUnavailable
 from app.persistence.ledger import append, billed_of, calls_of_ply
@@ -31,8 +30,6 @@ from engine import Color
 
 _log = structlog.get_logger(__name__)
 
-#: How long the database may keep a player waiting at the player's cost.
-SLOW = timedelta(seconds=2)
 FIRST_PAUSE = timedelta(milliseconds=250)
 LONGEST_PAUSE = timedelta(seconds=10)
 _Key = tuple[str, str, int, str]
@@ -100,7 +97,7 @@ class MatchLedger:
     async def _read_replies(self, ply_number: int) -> dict[_Key, ModelReply]:
         calls = await self._read(lambda of: calls_of_ply(of, self._match_id, ply_number))
         return {
-            _key(call): _reply_of(call)
+            _key(call): reply_of(call)
             for call in calls
             if call.reply is not None and CallOutcome(call.outcome).is_reply
         }
@@ -187,35 +184,6 @@ class TurnLedger:
             self._excuse(began, ended)
 
 
-def call_record(match_id: str, color: Color, ply_number: int, call: ModelCall) -> ModelCallRecord:
-    """Return a call as it is stored."""
-    usage = call.usage
-    return ModelCallRecord(
-        id=str(uuid7()),
-        match_id=match_id,
-        evaluation_id=None,
-        ply_number=ply_number,
-        role=call.question.role,
-        model=call.model,
-        attempt=call.question.attempt,
-        prompt_tokens=usage.prompt_tokens,
-        cached_tokens=usage.cached_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        completion_tokens=usage.completion_tokens,
-        latency_ms=milliseconds(call.latency),
-        cost_usd=call.cost_usd,
-        request_digest=call.request_digest,
-        outcome=call.outcome.value,
-        at=call.at,
-        color=color.value,
-        retry=call.retry,
-        prompt_digest=call.question.prompt_digest,
-        is_estimated=usage.is_estimated,
-        reply=None if call.reply is None else _reply_json(call.reply),
-        error=call.error,
-    )
-
-
 def _spending(totals: LedgerTotals) -> Spending:
     tokens = totals.prompt_tokens + totals.completion_tokens
     return Spending(totals.cost_usd or Decimal(0), tokens, totals.calls)
@@ -223,36 +191,3 @@ def _spending(totals: LedgerTotals) -> Spending:
 
 def _key(call: ModelCallRecord) -> _Key:
     return call.color or "", call.role, call.attempt, call.request_digest
-
-
-def _reply_json(reply: ModelReply) -> str:
-    # A lone surrogate is no text that databases take.
-    text = reply.text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
-    data: dict[str, Any] = {
-        "text": text,
-        "finish_reason": reply.finish_reason,
-        "refusal": reply.refusal,
-        "model": reply.model,
-        "form": reply.form.value,
-    }
-    return dumps(data)
-
-
-def _reply_of(call: ModelCallRecord) -> ModelReply:
-    data = json.loads(call.reply or "{}")
-    usage = Usage(
-        call.prompt_tokens,
-        call.cached_tokens,
-        call.reasoning_tokens,
-        call.completion_tokens,
-        is_estimated=call.is_estimated,
-    )
-    return ModelReply(
-        data["text"],
-        usage,
-        timedelta(milliseconds=call.latency_ms),
-        data["finish_reason"],
-        data["refusal"],
-        data["model"],
-        ReplyForm(data["form"]),
-    )

@@ -22,8 +22,7 @@ from agents.timekeeping import now
 from agents.uci.analyser import Analyser
 from app.matches.commands import Abort, Command, PlayMove
 from app.matches.errors import CannotDo, MatchError
-from app.matches.hearing import Hearing, Say, excuse
-from app.matches.ledger import SLOW
+from app.matches.hearing import SLOW, Hearing, Say, excuse
 from app.matches.match import Match, MatchStatus, PauseCause
 from app.matches.refusals import last_resort, read_move, rejections_of, said_by
 from app.matches.saying import advice_of, printable, printable_advice

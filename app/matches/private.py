@@ -22,8 +22,7 @@ from app.matches.hearing import Say
 from app.matches.match import Match, MatchStatus
 from app.matches.owner import Owner, OwnerGone
 from app.matches.private_ledger import PrivateLedger
-from app.matches.runner import seat_player, warm
-from app.matches.service import check_settings
+from app.matches.seating import check_settings, seat_player, warm
 from app.matches.settings import MatchSettings
 from app.matches.storing import take_change
 from app.persistence.records import Change

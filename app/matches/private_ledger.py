@@ -7,7 +7,7 @@ from decimal import Decimal
 from agents.excused import Excuse
 from agents.models.budget import Account, Budget
 from agents.models.ledger import MemoryLedger, ModelCall
-from app.matches.ledger import call_record
+from app.matches.stored_calls import call_record
 from app.persistence.records import ModelCallRecord
 from engine import Color
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -23,6 +23,7 @@ from app.matches.hearing import Say
 from app.matches.ledger import MatchLedger
 from app.matches.match import UNFINISHED, Match, MatchStatus, PauseCause
 from app.matches.owner import Observer, Owner, OwnerGone, Writer
+from app.matches.seating import seat_player, warm
 from app.matches.settings import MatchSettings
 from app.matches.storing import ending_of, read_match, turn_began_at
 from app.persistence.database import Database
@@ -410,23 +411,3 @@ class Runner:
 def _room(settings: MatchSettings) -> int:
     """Return how much a match counts: nothing where a human plays, since that is mostly waiting."""
     return 0 if settings.has_human else 1
-
-
-def seat_player(catalogue: Catalogue, settings: MatchSettings, color: Color) -> Player:
-    """Return the player of a seat; raises what `Catalogue.seat` raises, or `InvalidLimit`."""
-    player = settings.player(color)
-    # One seed makes both sides' dice, and not the same ones.
-    seed = 2 * settings.seed + (color is Color.BLACK)
-    return catalogue.seat(player.name, settings.variant, seed, player.limit)
-
-
-async def warm(catalogue: Catalogue, settings: MatchSettings) -> None:
-    """Start the processes of a timed match before its clocks run."""
-    if settings.control is None:
-        return
-    names: Mapping[str, None] = dict.fromkeys(settings.player(color).name for color in Color)
-    for name in names:
-        try:
-            await catalogue.warm(name)
-        except AgentError as error:  # the turn will tell, and is tried again
-            _log.warning("player could not be warmed", player=name, error=str(error))

@@ -12,11 +12,8 @@ from typing import Any
 from sqlalchemy import Connection
 from uuid_utils.compat import uuid7
 
-from agents.catalogue import Catalogue, takes_limit
-from agents.classical.errors import InvalidThinking
-from agents.models.budget import Budget
+from agents.catalogue import Catalogue
 from agents.timekeeping import now
-from agents.uci.errors import InvalidLimit
 from app.matches.commands import Command, Resume
 from app.matches.errors import (
     CannotDo,
@@ -24,13 +21,13 @@ from app.matches.errors import (
     MatchError,
     MatchNotFound,
     TooManyMatches,
-    UnplayableSettings,
     WrongSeatToken,
 )
 from app.matches.events import dumps, timestamp
 from app.matches.match import UNFINISHED, Match
-from app.matches.runner import Runner, seat_player
+from app.matches.runner import Runner
 from app.matches.seat_tokens import digest_of, new_token
+from app.matches.seating import check_budget, check_settings
 from app.matches.settings import MatchSettings
 from app.matches.storing import new_record, read_match, settings_of
 from app.persistence import plies as ply_table
@@ -54,7 +51,6 @@ from app.persistence.records import (
     PlyRecord,
 )
 from engine import Color, Move, Position
-from engine.variant import find_variant
 
 _ALL = 2**31 - 1
 #: How many matches are told of to those who watch all of them.
@@ -312,42 +308,9 @@ class MatchService:
             record = await self.find(match_id)
             if record.evaluation_id is not None and not for_evaluation:
                 raise CannotDo("another budget", "the match has its budget from its evaluation")
-            _check_budget(settings_of(record), command.budget, self._catalogue)
+            check_budget(settings_of(record), command.budget, self._catalogue)
         await self._runner.command(match_id, command)
         return await self.find(match_id)
-
-
-def check_settings(settings: MatchSettings, catalogue: Catalogue) -> None:
-    """Raise what keeps a match with these settings from being played, if anything does."""
-    variant = find_variant(settings.variant)
-    for color in Color:
-        player = settings.player(color)
-        if player.limit is not None and not takes_limit(player.name):
-            raise UnplayableSettings(
-                color.value, "depth, nodes and time_ms are for UCI engines and `classical`"
-            )
-        if not player.is_human:
-            try:
-                seat_player(catalogue, settings, color)
-            except (InvalidLimit, InvalidThinking) as error:
-                raise UnplayableSettings(color.value, str(error)) from error
-    _check_budget(settings, settings.budget, catalogue)
-    if settings.analysis is not None:
-        if not variant.has_uci_engines:
-            raise UnplayableSettings("analysis", f"no UCI engine knows {variant.title}")
-        catalogue.analyser()
-
-
-def _check_budget(settings: MatchSettings, budget: Budget, catalogue: Catalogue) -> None:
-    """Raise `UnplayableSettings` for a budget that nobody could keep."""
-    for color in Color:
-        unpriced = catalogue.unpriced(settings.player(color).name)
-        if unpriced and budget.usd is not None:
-            raise UnplayableSettings(
-                "budget",
-                f"nobody knows what {unpriced[0]} costs, so no budget in USD can be kept;"
-                " set its price, or a budget of tokens or calls",
-            )
 
 
 def state_of(record: MatchRecord, *, with_moves: bool = True) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from agents.uci.errors import InvalidRatings, UciNotFound
 from agents.uci.limits import Limit
 from agents.uci.program import find_stockfish
 from agents.uci.ratings import RatedPlayer, Ratings
-from app.services import make_catalogue
+from app.catalogue import make_catalogue
 from app.settings import InvalidSettings, Settings, load_settings
 from engine import Game
 from tests.support import uci_engine

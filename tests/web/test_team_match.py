@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from app.services import make_catalogue
+from app.catalogue import make_catalogue
 from app.settings import Settings
 from tests.app.http.match_service import start, wait_until
 from tests.support.browser import Visitor, check_accessibility

@@ -307,7 +307,38 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["typer", "app.cli.commands", "app.services"])
+@pytest.mark.parametrize(
+    ("command", "stdin", "needed"),
+    [
+        ("players", "", set()),
+        ("uci --player random", "uci\nisready\nquit\n", set()),
+        ("match random random --max-plies 2", "", {"numpy"}),
+        ("play --black random", "e4\nquit\n", {"sqlalchemy"}),
+    ],
+)
+def test_nobody_waits_for_what_is_not_needed(tmp_path, command, stdin, needed):
+    """Each of them takes a tenth of a second and more to import."""
+    code = (
+        "import sys, app.cli\n"
+        "try: app.cli.main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'sqlalchemy', 'numpy', 'fastapi', 'matplotlib', 'openai', 'app.services'}\n"
+        "print(*heavy & {*sys.modules}, file=sys.stderr)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, *command.split()],
+        input=stdin,
+        cwd=tmp_path,
+        env=os.environ | {"KIBITZ_DATA_FOLDER": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=2 * HANGS_AFTER,
+    )
+    assert {*run.stderr.splitlines()[-1].split()} == needed, run.stderr
+
+
+@pytest.mark.parametrize("module", ["typer", "app.cli.commands", "app.catalogue"])
 def test_ctrl_c_while_it_starts_is_no_traceback(module):
     run = subprocess.run(
         [sys.executable, "-c", _PRESS, module],

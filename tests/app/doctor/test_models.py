@@ -11,11 +11,11 @@ import pytest
 from agents.errors import UnknownPlayer
 from agents.models.errors import ModelNotConfigured, RecordingBroken
 from agents.team.errors import InvalidTeam
+from app.catalogue import make_catalogue
 from app.doctor.asking import AsksNoModel, ask_model, models_to_ask
 from app.doctor.findings import Sign
 from app.doctor.models import look_at_models
 from app.doctor.teams import look_at_teams
-from app.services import make_catalogue
 from app.settings import load_settings
 from tests.support.folders import as_somebody_else
 from tests.support.model_server import (

@@ -9,11 +9,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from agents.models.ledger import CallOutcome
+from app.catalogue import make_catalogue
 from app.evaluations.errors import EvaluationIsOver, UnplayablePlan
 from app.evaluations.plan import read_plan
 from app.matches.schemas import BudgetBody
 from app.persistence import ledger
-from app.services import make_catalogue
 from app.settings import Settings
 from tests.app.persistence.samples import a_call
 from tests.support.evaluating import evaluating, hurry

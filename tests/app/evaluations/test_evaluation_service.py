@@ -7,11 +7,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from agents.player import Decision
+from app.catalogue import make_catalogue
 from app.evaluations.errors import TooManyEvaluations, UnplayablePlan
 from app.evaluations.plan import read_plan
 from app.matches.errors import KeyReused
 from app.matches.openings import OPENINGS, Opening
-from app.services import make_catalogue
 from app.settings import Settings
 from engine import Color, Termination, read_games
 from tests.support.evaluating import QUICK, evaluating, hurry
