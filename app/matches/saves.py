@@ -25,6 +25,7 @@ from app.matches.seat_tokens import digest_of, new_token
 from app.matches.storing import new_record, read_match
 from app.persistence import batch, ledger
 from app.persistence import plies as ply_table
+from app.persistence.address import Address
 from app.persistence.database import Database
 from app.persistence.errors import LostOwnership
 from app.persistence.events import events_of, take_turn
@@ -136,6 +137,8 @@ class Saves:
     """The saves of one database. It is opened for each of them, beside whoever serves it."""
 
     def __init__(self, url: str) -> None:
+        """Raises `InvalidDatabaseUrl`."""
+        Address.parse(url)
         self._url = url
 
     async def list(self) -> Sequence[Save]:

@@ -108,14 +108,12 @@ def test_a_client_cannot_choose_its_id(client):
 def test_every_request_is_logged_without_its_query(client, caplog):
     caplog.set_level(logging.INFO, "app.http.requests")
     response = client.get("/nope/a%0Ab?token=hunter2")
+    client.get("/healthz")  # which is not logged, and is read when all is done for the one before
     (record,) = (each for each in caplog.records if each.name == "app.http.requests")
     assert record.getMessage() == "GET /nope/a%0Ab: 404"
     assert record.status == 404
     assert record.duration_ms >= 0
     assert response.status_code == 404
-    caplog.clear()
-    client.get("/healthz")
-    assert not [each for each in caplog.records if each.name == "app.http.requests"]
 
 
 def test_what_is_logged_in_a_request_has_its_id():
