@@ -8,7 +8,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, nullcontext
 
 import pytest
 import structlog
@@ -19,9 +21,27 @@ from app import logs
 _LONG = ("e2e", "test_docs.py", "test_evaluate.py", "test_play.py")
 
 
+#: So many cases of a test are measured: all others run the same lines with other values, and to
+#: measure those takes a quarter of their time.
+_MEASURED_CASES = 2
+_IS_MEASURED = pytest.StashKey[bool]()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that nobody is left alone with it in the end."""
     items.sort(key=lambda item: not set(_LONG) & set(item.path.parts))
+    cases: Counter[str] = Counter()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        cases[name] += 1
+        item.stash[_IS_MEASURED] = cases[name] <= _MEASURED_CASES
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Run a test, perhaps without measuring which lines it runs."""
+    with nullcontext() if item.stash[_IS_MEASURED] else _unmeasured():
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -95,12 +115,20 @@ def without_coverage() -> Iterator[None]:
     For tests that do the same thousands of times, or have others do the work; others cover the same
     lines. Threads and processes that were started before are measured on.
     """
+    with _unmeasured():
+        yield
+
+
+@contextmanager
+def _unmeasured() -> Iterator[None]:
     tracer, tracer_of_threads = sys.gettrace(), threading.gettrace()
     sys.settrace(None)
     threading.settrace(None)
-    yield
-    threading.settrace(tracer_of_threads)
-    sys.settrace(tracer)
+    try:
+        yield
+    finally:
+        threading.settrace(tracer_of_threads)
+        sys.settrace(tracer)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +34,7 @@ from app.matches.schemas import BudgetBody, PlayerBody
 from app.matches.settings import MatchSettings, PlayerSettings
 from app.settings import CONFIG_VARIABLE, Settings, load_settings
 from engine import Color, Move
+from tests.support.command_line import KIBITZ, kibitz
 from tests.support.model_server import AnswersSchema, model_server_in_thread
 from tests.support.processes import HANGS_AFTER
 
@@ -55,7 +55,9 @@ SETTINGS = re.compile(r"^```toml settings\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMAND = re.compile(r"^make ([a-z-]+)", re.MULTILINE)
-KIBITZ = Path(sys.executable).with_name("kibitz")
+
+#: What is told on standard error when an evaluation begins, or goes on.
+BEGUN = re.compile(r"Evaluation ([0-9a-f-]{36})\n")
 #: Those that go on until somebody stops them, or for a while; other tests see to them.
 LASTING = ("serve", "demo", "watch", "uci")
 #: Those that play many games, unless they only say what that would cost.
@@ -105,7 +107,9 @@ def commands_of(page):
     return [shlex.split(arguments) for arguments in found]
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
+    """In this process: each of them has others by which a process of its own is tested."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("KIBITZ_DATA_FOLDER", str(tmp_path))
     commands = commands_of(ROOT / "README.md")
@@ -113,11 +117,12 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
     for arguments in commands:
         if arguments[0] in LASTING or (arguments[:2] in PLAYING and "--dry-run" not in arguments):
             continue
-        run = subprocess.run([KIBITZ, *arguments], capture_output=True, text=True, check=False)
+        run = kibitz(*arguments)
         assert (run.returncode, run.stderr) == (0, ""), arguments
         assert run.stdout
 
 
+@pytest.mark.usefixtures("without_coverage")
 def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
     """With less to do than there, and an evaluation that is killed instead of interrupted."""
     monkeypatch.chdir(tmp_path)
@@ -129,20 +134,26 @@ def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
         words = [each.replace("ID", known).replace("000", "00") for each in arguments]
         if "--margin" in words:
             words[words.index("--margin") + 1] = "600"
-        process = subprocess.Popen(
-            [KIBITZ, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        begun = process.stderr.readline().split() if "--dry-run" not in words else []
-        if begun:
-            known = begun[-1]
-        if "--analysis" in words and words[words.index("--analysis") + 1] == "0":
-            process.kill()
-        output, errors = process.communicate(timeout=5 * HANGS_AFTER)
-        if process.returncode != -signal.SIGKILL:
-            assert (process.returncode, errors) == (0, ""), words
-            assert output
+        if words[-2:] == ["--analysis", "0"]:
+            known = id_of_killed(words)
+            continue
+        run = kibitz(*words)
+        begun = BEGUN.fullmatch(run.stderr)
+        assert (run.returncode, run.stderr if begun is None else "") == (0, ""), words
+        assert run.stdout
+        known = known if begun is None else begun[1]
     assert (tmp_path / "games.csv").exists()
-    assert "classical at 100 nodes" in output
+    assert "classical at 100 nodes" in run.stdout
+
+
+def id_of_killed(words):
+    """Begin an evaluation, kill the process, and return the id."""
+    process = subprocess.Popen([KIBITZ, *words], stderr=subprocess.PIPE, text=True)
+    with process:
+        begun = BEGUN.fullmatch(process.stderr.readline())
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    return begun[1]
 
 
 def test_every_make_task_a_page_names_exists():
