@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
@@ -148,7 +149,7 @@ class Conversation:
     # --- getting ready ---
 
     def _introduce(self) -> None:
-        self._tell(f"id name Kibitz {version('kibitz')} ({self._preferences.player})")
+        self._tell(f"id name Kibitz {_version()} ({self._preferences.player})")
         self._tell(f"id author {AUTHOR}")
         for option in self._preferences.options():
             self._tell(declaration(option))
@@ -278,3 +279,8 @@ class Conversation:
 
     def _say(self, text: str) -> None:
         self._tell(info_string(text))
+
+
+@cache
+def _version() -> str:
+    return version("kibitz")  # which is looked for among all files of all packages

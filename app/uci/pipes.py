@@ -20,6 +20,8 @@ from app.uci.commands import CommandLines
 _CHUNK: Final = 64 * 1024
 #: So many pieces are read ahead; whoever writes faster has to wait.
 _AHEAD: Final = 4
+#: After so many lines others have their turn.
+_AT_ONCE: Final = 16
 #: What fits into a pipe of which the system says that there is room, in bytes.
 _PIECE: Final = select.PIPE_BUF
 #: Who has so much to read first is not listened to; so often it is seen whether it is still there.
@@ -96,8 +98,10 @@ class Input:
         try:
             while not self._has_ended and (data := await self._pieces.get()):
                 self._room.release()
-                for line in self._lines.feed(data):
+                for number, line in enumerate(self._lines.feed(data), 1):
                     yield self._noted(line)
+                    if not number % _AT_ONCE:
+                        await asyncio.sleep(0)  # a flood must hold up neither clocks nor signals
             for line in self._lines.end():
                 yield self._noted(line)
         finally:

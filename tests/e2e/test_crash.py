@@ -31,7 +31,7 @@ SEED = int(os.environ.get("KIBITZ_CRASH_SEED") or SystemRandom().getrandbits(32)
 #: How the process is killed: while it starts (as everybody starts it), at some instant after it is
 #: ready, or at the very moment at which somebody is told of an event.
 STARTING, READY, TELLING = "starting", "ready", "telling"
-KILLS = (*[STARTING] * 4, *[READY] * 8, *[TELLING] * 10)
+KILLS = (*[STARTING] * 6, *[READY] * 12, *[TELLING] * 13)
 #: How many kills there are while tables are made.
 KILLS_OF_SETUP = 3
 
