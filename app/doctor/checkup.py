@@ -104,7 +104,7 @@ def _of_storage(settings: Settings | None, url: str | None, patience: Patience) 
     else:
         folder = None if settings is None else settings.data_folder
         look = partial(storage.look_at_its_disk, url, folder)
-        yield Check(machine.DISK, partial(in_thread, look), storage.ADVICE, patience.answer)
+        yield Check(machine.DISK, partial(in_thread, look), storage.ANOTHER_DISK, patience.answer)
         look = partial(storage.look_at_database, url, patience.answer / 2)
         yield Check(storage.DATABASE, partial(in_thread, look), storage.ADVICE, patience.whole)
 

@@ -23,7 +23,7 @@ ADVICE = (
     "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME"
 )
 _ANOTHER = "set `database`, or KIBITZ_DATABASE, to another file"
-_ANOTHER_DISK = "free some room there, or set `database`, or KIBITZ_DATABASE, to another disk"
+ANOTHER_DISK = "free some room there, or set `database`, or KIBITZ_DATABASE, to another disk"
 _UPGRADE = "kibitz db upgrade"
 #: After so many steps of its machine SQLite asks whether to go on.
 _STEPS = 10_000
@@ -45,14 +45,18 @@ def look_at_database(url: str, patience: timedelta) -> Sequence[Finding]:
 def look_at_its_disk(url: str, data_folder: Path | None) -> Sequence[Finding]:
     """Say how much room an SQLite has, unless its disk is that of the data folder."""
     from app.persistence.address import Address
+    from app.persistence.errors import InvalidDatabaseUrl
 
-    address = Address.parse(url)
+    try:
+        address = Address.parse(url)
+    except InvalidDatabaseUrl:
+        return []  # which the check of the database tells
     if address.dialect != "sqlite":
         return []
     there = nearest(address.path)
     if data_folder is not None and there.stat().st_dev == nearest(data_folder).stat().st_dev:
         return []
-    return [look_at_disk(there.parent if there.is_file() else there, _ANOTHER_DISK)]
+    return [look_at_disk(there.parent if there.is_file() else there, ANOTHER_DISK)]
 
 
 def refuse_unreadable(url: str) -> None:
@@ -85,7 +89,10 @@ def _look_at_sqlite(address: Address, patience: timedelta) -> Sequence[Finding]:
             took = time.monotonic() - began
             is_damaged = _is_damaged(connection, patience / 2)
     except sqlite3.Error as error:
-        raise translated(error, address) from None
+        fault = translated(error, address)
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            return [failure(DATABASE, str(fault), _ANOTHER)]
+        raise fault from None
     size = sum(each.stat().st_size for each in (path, log_of(path)) if is_there(each))
     figures = {"kind": "sqlite", "place": str(path), "bytes": size}
     if is_damaged:

@@ -185,18 +185,19 @@ def _position(words: list[str]) -> Command:
     fen: list[str] = []
     moves: list[str] = []
     into = fen  # a FEN alone is one, too
-    is_named = False
+    is_named = is_missing = False
     for word in (each.strip("\"'") for each in words):
         match word.lower():
             case "startpos":
-                into, is_named = [], True
+                into, is_named, is_missing = [], True, False
             case "fen":
-                into, is_named = fen, True
+                into, is_named, is_missing = fen, True, True
             case "moves":
                 into = moves
             case _:
                 into.append(word)
-    return SetPosition(" ".join(fen) or None, tuple(moves), is_named or bool(fen))
+    whole = " ".join(fen) or ("" if is_missing else None)  # an empty one is refused
+    return SetPosition(whole, tuple(moves), is_named or bool(fen))
 
 
 def _go(words: list[str]) -> Command:

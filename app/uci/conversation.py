@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from app.uci.thinking import Thinking
 
 AUTHOR: Final = "the Kibitz authors"
+#: So many seconds nothing else is heard while a player gets ready.
+_SOON_READY: Final = 1.0
 #: So many seconds the GUI has to want something, before we look for whoever plays.
 _FIRST_WISH: Final = 1.0
 
@@ -72,6 +74,7 @@ class Conversation:
         self._board = Board(preferences.variant)
         self._thinking: Thinking | None = None
         self._searching: asyncio.Task[None] | None = None
+        self._readying: asyncio.Task[None] | None = None
         self._is_debugging = False
         self._stirred = asyncio.Event()
         #: What need not be said again: what a player lacks, and what means nothing to it.
@@ -90,8 +93,8 @@ class Conversation:
                 has_quit = await self._listen(lines, group)
                 if not has_quit:
                     await self._finish()
-                    await checking
-                for task in (checking, self._searching):
+                    await asyncio.gather(checking, *filter(None, (self._readying,)))
+                for task in (checking, self._readying, self._searching):
                     if task is not None:
                         task.cancel()
                 self._seats.stop_warming()
@@ -123,7 +126,9 @@ class Conversation:
             case Uci():
                 self._introduce()
             case IsReady():
-                await self._get_ready(group)
+                self._readying = group.create_task(self._get_ready(group))
+                # What takes longer goes on beside: `quit` has to be heard meanwhile.
+                await asyncio.wait({self._readying}, timeout=_SOON_READY)
             case SetOption(name, value):
                 await self._set_option(name, value)
             case NewGame():

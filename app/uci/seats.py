@@ -35,7 +35,8 @@ class Seats:
         self._lock = asyncio.Lock()
         self._catalogue: Catalogue | None = None
         self._seated: tuple[tuple[str, str, Limit | None], Player] | None = None
-        self._warming: asyncio.Task[Exception | None] | None = None
+        #: Whose processes are being started, or were at last.
+        self._warming: tuple[str, asyncio.Task[Exception | None]] | None = None
 
     async def catalogue(self) -> Catalogue:
         """Return the catalogue, opened by whoever comes first; raises what opening it raises."""
@@ -96,17 +97,22 @@ class Seats:
                 return error
             return None
 
-        if self._warming is not None and not self._warming.done():
-            await asyncio.shield(self._warming)  # perhaps of another player, which is rare
-        self._warming = group.create_task(start())
-        error = await asyncio.shield(self._warming)
+        while self._warming is not None and not self._warming[1].done():
+            whose, starting = self._warming
+            error = await asyncio.shield(starting)
+            if whose == name:
+                break
+        else:
+            starting = group.create_task(start())
+            self._warming = name, starting
+            error = await asyncio.shield(starting)
         if error is not None:
             raise error
 
     def stop_warming(self) -> None:
         """Start nothing any more: nobody will want it."""
         if self._warming is not None:
-            self._warming.cancel()
+            self._warming[1].cancel()
 
     async def aclose(self) -> None:
         """End all processes and connections. Safe to call twice."""

@@ -29,7 +29,7 @@ from tests.support.players import (
     Waits,
     offers,
 )
-from tests.support.processes import program, steps_of_the_loop, until
+from tests.support.processes import PATIENT, program, steps_of_the_loop, until
 from tests.support.processes import told as told_to
 from tests.support.uci_gui import gui
 
@@ -98,6 +98,8 @@ async def test_it_introduces_itself():
         ("setoption name Player value solver", "'solver' cannot play standard"),
         ("setoption name Player value human", "needs no UCI engine"),
         ("position", "the position stays as it was: neither startpos nor a FEN is named"),
+        ("position fen", "the position stays as it was: '' is not a FEN"),
+        ("position fen moves e2e4", "the position stays as it was: '' is not a FEN"),
         ("position fen 8/8/8 w - - 0 1", "is not a FEN"),
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "is not a legal position"),
         ("position startpos moves e2e5", "is illegal: the piece does not move like that"),
@@ -640,12 +642,53 @@ async def test_an_engine_that_starts_too_slowly_for_one_search_is_there_for_the_
 
 
 @pytest.mark.asyncio
-async def test_an_engine_that_never_starts_does_not_hold_up_the_end(tmp_path):
+@pytest.mark.parametrize("lines", [["go"], ["isready"], ["go", "isready"], ["isready", "go"]])
+async def test_an_engine_that_never_starts_does_not_hold_up_the_end(tmp_path, monkeypatch, lines):
+    monkeypatch.setattr("app.uci.conversation._SOON_READY", 0.0)
     log = tmp_path / "log"
-    silent = program("Silent", log=log)
+    silent = program("Silent", log=log, **PATIENT)
     async with gui(player="uci:silent", catalogue=lambda: Catalogue({"silent": silent})) as it:
-        it.say("go")
+        it.say(*lines)
         await until(lambda: log.exists() and "uci" in told_to(log))
+
+
+@pytest.mark.asyncio
+async def test_who_is_being_started_is_not_started_once_more(monkeypatch):
+    """Also if the start fails: who waits for it is told so, and does not try anew."""
+    started, go = [], asyncio.Event()
+
+    async def warm(_self, name):
+        started.append(name)
+        await go.wait()
+        raise Fault("no such program")
+
+    monkeypatch.setattr(Catalogue, "warm", warm)
+    monkeypatch.setattr("app.uci.conversation._SOON_READY", 0.0)
+    async with gui(player="random") as it:
+        it.say("isready", "isready", "setoption name Player value classical", "isready")
+        await until(lambda: started)
+        await steps_of_the_loop(100)
+        assert started == ["random"]
+        go.set()
+        for _ in range(3):
+            await it.hear("readyok")
+        assert started == ["random", "classical"]
+
+
+@pytest.mark.asyncio
+async def test_who_gets_ready_slowly_is_waited_for_at_the_end(monkeypatch):
+    go = asyncio.Event()
+
+    async def warm(_self, _name):
+        await go.wait()
+
+    monkeypatch.setattr(Catalogue, "warm", warm)
+    monkeypatch.setattr("app.uci.conversation._SOON_READY", 0.0)
+    async with gui(player="random", ends="(end)") as it:
+        it.say("isready", "debug on")
+        await steps_of_the_loop(100)
+        asyncio.get_running_loop().call_later(0.1, go.set)
+    assert it.lines == ["readyok"]
 
 
 @pytest.mark.asyncio
