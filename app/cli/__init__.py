@@ -106,7 +106,8 @@ def _explain(error: TyperException) -> int:
         sentence = error.message  # a command has found it, and named the option
     context: typer.Context | None = getattr(error, "ctx", None)
     if sentence:  # else it was the help, since nothing else was asked for
-        complain(" ".join(sentence.split()))
+        # Pydantic, by which values are read, says so first of each that we have refused.
+        complain(" ".join(sentence.replace("Value error, ", "").split()))
         if context is not None:
             hint = f"Try '{context.command_path} {context.help_option_names[-1]}' for help."
             typer.echo(hint, err=True)

@@ -50,6 +50,7 @@ from app.cli.uci import EXAMPLES as UCI_EXAMPLES
 from app.cli.uci import uci
 from app.cli.watch import EXAMPLES as WATCH_EXAMPLES
 from app.cli.watch import watch
+from engine.errors import shown
 
 PROGRAM = "kibitz"
 EXAMPLES = (
@@ -106,6 +107,15 @@ def explain(
     ] = None,
 ) -> None:
     """Tell how to use a command: the same as --help."""
+    at: Any = _made()
+    for number, word in enumerate(command or ()):
+        known = getattr(at, "commands", None)
+        if known is None:
+            whole = " ".join((command or [])[:number])
+            raise typer.BadParameter(f"'{whole}' has no commands of its own, such as {shown(word)}")
+        if word not in known:
+            break  # which is told as of any command
+        at = known[word]
     _made()([*(command or ()), "--help"], prog_name=PROGRAM, standalone_mode=False)
 
 

@@ -208,6 +208,9 @@ class Deeds:
         if not lines:
             self._say("Nothing is saved yet.")
             return
+        if not session.manners.asks:
+            self._say(*lines, "Which one? Write load, and its number or name.")
+            return
 
         async def take(line: str) -> bool:
             choice = line.strip()

@@ -25,6 +25,7 @@ from app.cli.files.report_folder import (
     written_as,
 )
 from app.cli.files.standard_output import is_standard_output
+from engine.errors import shown
 
 if TYPE_CHECKING:
     from app.evaluations.service import EvaluationService
@@ -91,14 +92,18 @@ def list_evaluations(
 ) -> None:
     """List evaluations, the newest first."""
     from app.evaluations.service import state_of
+    from app.persistence.evaluations import STATUSES
 
+    if status is not None and status not in STATUSES:
+        known = ", ".join(map(repr, STATUSES))
+        raise typer.BadParameter(f"--status: {shown(status)} is not one of {known}")
     records = ask(settings_with(database), lambda each: each.list(status, None, limit)) or ()
     states = [state_of(record) for record in records]
     if as_json:
         typer.echo(json.dumps({"evaluations": states}, allow_nan=False))
         return
     if not states:
-        typer.echo(_NONE_YET)
+        typer.echo(_NONE_YET if status is None else f"No evaluation is {status}.")
         return
     names = ("id", "started", "kind", "status", "games", "name")
     print_rows(names, [_row(state) for state in states], numbers=("games",))

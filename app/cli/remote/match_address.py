@@ -29,6 +29,14 @@ class NoSuchAddress(AppError):
         return f"{shown(self.text)} is no match and no address of one: {self.reason}"
 
 
+@dataclass(eq=False)
+class NoServiceAddress(NoSuchAddress):
+    """A text that does not say where a service is."""
+
+    def __str__(self) -> str:
+        return f"{shown(self.text)} is no address of a service: {self.reason}"
+
+
 @dataclass(frozen=True)
 class MatchAddress:
     """The address of a service, and the id of a match or its beginning; empty, if none is named."""
@@ -57,8 +65,11 @@ def is_whole_id(match: str) -> bool:
 
 
 def service_address(text: str) -> str:
-    """Return the address of a service without a slash at its end, or raise `NoSuchAddress`."""
-    url = _split(text if _SCHEME.match(text) else f"http://{text}")
+    """Return the address of a service without a slash at its end, or raise `NoServiceAddress`."""
+    try:
+        url = _split(text if _SCHEME.match(text) else f"http://{text}")
+    except NoSuchAddress as error:
+        raise NoServiceAddress(error.text, error.reason) from None
     return f"{url.scheme}://{url.netloc}{url.path.rstrip('/').removesuffix('/api')}"
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ALL, BALANCED, NONE = "all", "balanced", "none"
 
 _STANDARD = "standard"
+#: Of so many faults of a file each is told; of more, how many there are.
+_MOST_TOLD = 3
 #: An ECO code, or its beginning.
 _CODE = re.compile(r"[A-Ea-e](?:[0-9]{1,2})?")
 #: A line with which only games begin.
@@ -134,13 +136,14 @@ def _of_file(path: str, variant: str, plies: int | None) -> Iterable[Start]:
 def _games(
     path: str, games: Mapping[int, Game], variant: str, plies: int | None
 ) -> Iterable[Start]:
-    starts = []
+    starts, faults = [], list[str]()
     for number, game in games.items():
         why = _unfit(game, variant, plies)
         if why:
-            complain(f"{path}: game {number} is no opening: {why}")
+            faults.append(f"{path}: game {number} is no opening: {why}")
         else:
             starts.append(_start(game.start, [ply.san for ply in game.line.plies], plies))
+    _tell(path, faults)
     if not starts:
         raise NoSuchOpening(f"{path} has no opening of {VARIANTS[variant].title}")
     return starts
@@ -158,7 +161,7 @@ def _unfit(game: Game, variant: str, plies: int | None) -> str:
 def _positions(path: str, lines: Iterable[str], variant: str) -> Iterable[Start]:
     from app.evaluations.starts import Start
 
-    starts = []
+    starts, faults = [], list[str]()
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -166,16 +169,25 @@ def _positions(path: str, lines: Iterable[str], variant: str) -> Iterable[Start]
         try:
             position = _position(text, number, variant)
         except (InvalidFen, IllegalPosition, AppError) as error:
-            complain(f"{path}: line {number} is no opening: {error}")
+            faults.append(f"{path}: line {number} is no opening: {error}")
             continue
         outcome = position.outcome()
         if outcome is not None:
-            complain(f"{path}: line {number} is no opening: it is over ({outcome})")
+            faults.append(f"{path}: line {number} is no opening: it is over ({outcome})")
             continue
         starts.append(Start(fen=position.fen()))
+    _tell(path, faults)
     if not starts:
         raise NoSuchOpening(f"{path} has no position of {VARIANTS[variant].title}")
     return starts
+
+
+def _tell(path: str, faults: list[str]) -> None:
+    """Tell of some faults of a file, and of all others how many there are."""
+    for fault in faults[:_MOST_TOLD]:
+        complain(fault)
+    if (more := len(faults) - _MOST_TOLD) > 0:
+        complain(f"{path}: so it is {more} more times")
 
 
 def _position(text: str, number: int, variant: str) -> Position:

@@ -139,6 +139,20 @@ MISUSES = [
     (("--hepl",), "No such option: --hepl (Possible options: --help)"),
     (("evall",), "No such command 'evall'. Did you mean 'eval'?"),
     (("eval", "rnu"), "No such command 'rnu'. Did you mean 'run'?"),
+    (("help", "play", "foo"), "'play' has no commands of its own, such as 'foo'"),
+    (
+        ("eval", "list", "--status", "foo"),
+        "--status: 'foo' is not one of 'created', 'running', 'paused', 'finished', 'cancelled'",
+    ),
+    (
+        ("export", "--status", "foo"),
+        "Invalid value for '--status': 'foo' is not one of 'created', 'running', 'paused', 'ended',"
+        " 'aborted'.",
+    ),
+    (
+        ("watch", "--server", "ftp://x"),
+        "'ftp://x' is no address of a service: it should begin with http:// or https://",
+    ),
     (("help", "analize"), "No such command 'analize'. Did you mean 'analyse'?"),
     (("perft",), "Missing argument 'depth'."),
     (("perft", "3", "4"), "Got unexpected extra argument(s) (4)"),

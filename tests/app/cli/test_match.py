@@ -264,6 +264,16 @@ def test_other_variants_have_starts_of_their_own(folder):
     )
 
 
+def test_of_many_faults_of_a_file_a_few_are_told(folder):
+    (folder / "noise.epd").write_text("nonsense\n" * 50)
+    run = match(WEAK, WEAK, "--games", 2, "--openings", "noise.epd")
+    *told, more, conclusion = run.stderr.splitlines()
+    assert [line.partition(" is no ")[0].rpartition(" ")[2] for line in told] == ["1", "2", "3"]
+    assert more == "kibitz: noise.epd: so it is 47 more times"
+    assert conclusion == "kibitz: noise.epd has no position of Chess"
+    assert run.returncode == 2
+
+
 def test_a_game_that_starts_elsewhere_gives_the_position_that_it_reaches(folder):
     start = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
     (folder / "book.pgn").write_text(f'[SetUp "1"]\n[FEN "{start}"]\n\n1. e4 Kd7 2. e5 *\n')

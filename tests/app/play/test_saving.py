@@ -37,7 +37,7 @@ def test_a_game_is_saved_left_and_played_on_in_another_session(folder):
         assert said == "Nothing is saved as 'other'."
 
     playing(before, folder, time_control="600+5")
-    playing(after, folder)
+    playing(after, folder, manners=ASKS)
 
 
 def test_a_name_that_is_taken_needs_an_exclamation_mark(folder):
@@ -75,6 +75,17 @@ def test_the_list_can_be_left_and_a_wrong_choice_is_told(folder):
         assert table.session.question is None
         (said,) = await table.write("load", "sunday")
         assert said == "Nothing is saved as 'sunday'; is it 'Sunday'?"
+        await table.write("e5")
+        assert table.played == ["e4", "e5"]
+
+    playing(work, folder, manners=ASKS)
+
+
+def test_a_script_is_not_asked_which_one(folder):
+    async def work(table):
+        *_, said = await table.write("e4", "save Sunday", "load")
+        assert said == "Which one? Write load, and its number or name."
+        assert table.session.question is None
         await table.write("e5")
         assert table.played == ["e4", "e5"]
 
