@@ -80,17 +80,14 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0.005)
 
 
-def run(main: Coroutine[Any, Any, T], *, hangs_after: float = HANGS_AFTER) -> T:
-    """Run something to its end, and see that it ends, says nothing, and leaves nothing behind.
-
-    With PYTHONASYNCIODEBUG=1 in the environment asyncio watches it closely, and takes its time.
-    """
+def run(main: Coroutine[Any, Any, T], *, debug: bool = True, hangs_after: float = HANGS_AFTER) -> T:
+    """Run something to its end, and see that it ends, says nothing, and leaves nothing behind."""
     complaints = Complaints()
     logger = logging.getLogger("asyncio")
     logger.addHandler(complaints)
     before = (descriptors(), children())
     try:
-        result = asyncio.run(_bounded(main, hangs_after))
+        result = asyncio.run(_bounded(main, hangs_after), debug=debug)
         for thread in watchers():
             thread.join(HANGS_AFTER)
         # What was never closed says so now, and not in the next test. What is older than this one

@@ -201,7 +201,7 @@ def test_a_start_that_is_cancelled_leaves_nothing_behind(is_killed):
         await workers.aclose()
 
     # Not even a complaint. When debugged, asyncio has one of its own: that it kills what started.
-    run(main())
+    run(main(), debug=False)
 
 
 PARENT = """

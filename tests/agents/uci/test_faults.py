@@ -207,7 +207,7 @@ def test_a_fault_of_a_single_process(fault):
         await process.aclose()
         return caught.value
 
-    check(run(main()), fault)
+    check(run(main(), debug=False), fault)
 
 
 ORPHANS = {
@@ -384,4 +384,4 @@ def test_hundreds_of_faults_leave_nothing_behind():
             await pool.aclose()
 
     assert len(faults) >= 500
-    run(main(), hangs_after=300)
+    run(main(), debug=False, hangs_after=300)

@@ -178,7 +178,7 @@ def test_a_level_plays_its_share_at_random_and_a_seed_repeats_it(level):
             other = await decisions(level.player(pool, seed=12), some)
             return once, at_random(some, again), at_random(some, other), some
 
-    once, again, other, some = run(main())
+    once, again, other, some = run(main(), debug=False)
     randoms = at_random(TURNS, once)
     expected = level.epsilon * len(TURNS)
     assert abs(len(randoms) - expected) <= Z * math.sqrt(expected * (1 - level.epsilon))
@@ -232,6 +232,6 @@ def test_every_level_plays_whole_games(variant):
                 results.append(game)
             return results
 
-    games = run(main())
+    games = run(main(), debug=False)
     # The first and the last are level 1 against level 8, a thousand Elo apart and more.
     assert (games[0].winner, games[-1].winner) == (Color.BLACK, Color.WHITE)

@@ -555,7 +555,7 @@ def test_who_gives_up_at_any_moment_loses_nothing(steps, again):
                 await asyncio.gather(turn, return_exceptions=True)
                 await has_room_for(pool, 1)
 
-    run(main())
+    run(main(), debug=False)  # in debug mode asyncio remarks on a start that was cancelled
 
 
 # --- all at once ---
@@ -611,7 +611,7 @@ def test_after_a_storm_all_is_as_before(seed):
             await until(lambda: not any(each.is_alive for each in killed))
             await has_room_for(pool, size)
 
-    run(main())
+    run(main(), debug=False)
     assert moves
 
 

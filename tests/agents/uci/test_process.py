@@ -563,7 +563,7 @@ def test_a_start_cancelled_at_any_moment_leaves_nothing(steps):
         assert process.is_gone
         assert survivors() == set()
 
-    run(main())
+    run(main(), debug=False)  # asyncio itself remarks on it in debug mode
 
 
 def test_a_start_cancelled_when_the_program_runs(tmp_path):

@@ -262,7 +262,7 @@ def test_it_beats_random_or_draws(name, color):
             engine, other = seat(found, name), found.seat("random", seed=2)
             return await play_both_ways(Game(claims_draws=True), engine, other, color)
 
-    game = run(main())
+    game = run(main(), debug=False)
     assert game.is_over
     assert game.winner is not color.opponent
 
@@ -275,7 +275,7 @@ def test_it_plays_stockfish_to_the_end(name, color):
             engine, other = seat(found, name), found.seat("stockfish:8", limit=Limit(nodes=100))
             return await play_both_ways(Game(claims_draws=True), engine, other, color)
 
-    game = run(main())
+    game = run(main(), debug=False)
     assert game.is_over
     assert len({ply.source for ply in game.plies}) == (1 if name == "stockfish" else 2)
 
@@ -296,7 +296,7 @@ def test_it_plays_chess960_to_the_end(name, start):
             game = Game(Position.start("chess960", start), claims_draws=True)
             return await play_both_ways(game, engine, other, Color.WHITE)
 
-    game = run(main())
+    game = run(main(), debug=False)
     assert game.is_over
     assert game.variant == "chess960"
 

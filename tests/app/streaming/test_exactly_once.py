@@ -35,7 +35,7 @@ def test_fifty_watchers_who_connect_and_reconnect_at_random(database_url):
             assert everything.result() == plies
             assert service.feed.dropped == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 async def _play(match: LoggedMatch) -> None:
@@ -96,7 +96,7 @@ def test_a_state_and_the_events_after_it_fit_together_at_every_moment(database_u
                 assert task.result()[-1][-1] == last
             assert service.feed.dropped == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 async def _begin_again(

@@ -72,7 +72,7 @@ def test_while_nobody_watches_nothing_is_read(database_url):
                 await match.append()
                 assert (await watcher.event()).id == 23
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_what_is_committed_here_is_not_read_again(database_url):
@@ -89,7 +89,7 @@ def test_what_is_committed_here_is_not_read_again(database_url):
                     assert (await watcher.event()).id == number
                 assert reads.count == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_database_that_fails_for_a_while(database_url, monkeypatch):
@@ -110,7 +110,7 @@ def test_a_database_that_fails_for_a_while(database_url, monkeypatch):
                 assert [event.id async for event in watcher] == [2]
                 assert reads.failures == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_database_that_fails_when_somebody_comes(database_url, monkeypatch):
@@ -130,7 +130,7 @@ def test_a_database_that_fails_when_somebody_comes(database_url, monkeypatch):
             async with await service.watch(match, last_event_id=0) as watcher:
                 assert (await watcher.event()).id == 1
 
-    run(main())
+    run(main(), debug=False)
 
 
 @asynccontextmanager
@@ -177,7 +177,7 @@ def test_what_another_process_commits(postgres_url, limits, notified):
                 assert [event.id async for event in here] == [*range(2, 15)]
                 assert [event.id async for event in there] == [12, 13, 14]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_two_processes_that_commit_at_the_same_time(postgres_url):
@@ -197,7 +197,7 @@ def test_two_processes_that_commit_at_the_same_time(postgres_url):
                 assert task.result() == await first.log(match)
             assert orders[0].result() == orders[1].result() == [*range(7, 7 + 6 * 41)]
 
-    run(main())
+    run(main(), debug=False)
 
 
 async def _play(match) -> None:

@@ -98,7 +98,7 @@ def test_what_another_process_changes_is_seen_though_nobody_tells(database_url):
                 for watcher in (first, second):
                     assert len(await watcher.events()) == 2
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_signs_of_life(database_url):
@@ -109,7 +109,7 @@ def test_signs_of_life(database_url):
                 blocks = [await watcher.block() for _ in range(3)]
                 assert blocks == ["retry: 2000", ": keep-alive", ": keep-alive"]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_whoever_is_slow_gets_the_newest_state_only(database_url):
@@ -135,7 +135,7 @@ def test_whoever_is_slow_gets_the_newest_state_only(database_url):
                 assert service.feed.dropped == 0
                 await slow.close()
 
-    run(main(), hangs_after=2 * HANGS_AFTER)
+    run(main(), debug=False, hangs_after=2 * HANGS_AFTER)
 
 
 def test_whoever_never_reads_is_dropped(database_url):
@@ -149,7 +149,7 @@ def test_whoever_never_reads_is_dropped(database_url):
             await until(lambda: service.feed.watchers == 0)
             await slow.close()
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_streams_end_with_the_service(database_url):
@@ -165,7 +165,7 @@ def test_streams_end_with_the_service(database_url):
                 assert refused.status == 503
                 assert (await refused.body())["type"] == "/problems/stopping"
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_whoever_leaves_is_not_looked_after_any_more(database_url, monkeypatch):
@@ -189,7 +189,7 @@ def test_whoever_leaves_is_not_looked_after_any_more(database_url, monkeypatch):
                 await until(lambda: asked[-1] == {one.id})
             await until(lambda: service.feed.watchers == 0)
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_database_that_does_not_answer_for_a_while(database_url, monkeypatch):
@@ -213,7 +213,7 @@ def test_a_database_that_does_not_answer_for_a_while(database_url, monkeypatch):
                 assert (await watcher.event()).id == 1
 
     with capture_logs() as logs:
-        run(main())
+        run(main(), debug=False)
     assert [each["event"] for each in logs].count("progress.storage_error") == 3
 
 
@@ -229,4 +229,4 @@ def test_a_change_of_this_process_is_told_at_once(database_url, monkeypatch):
                 service.tell()
                 assert (await watcher.event()).id == 1
 
-    run(main())
+    run(main(), debug=False)

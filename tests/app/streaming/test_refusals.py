@@ -23,7 +23,7 @@ def test_an_id_that_no_event_has(database_url):
                 await _assert_refused(watcher, "last_event_id")
             assert service.feed.watchers == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 async def _assert_refused(watcher: Connection, field: str) -> None:
@@ -48,7 +48,7 @@ def test_a_match_that_is_not_there(database_url):
                         assert (await watcher.body())["type"] == "/problems/match-not-found"
             assert service.feed.watchers == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_format_that_there_is_not(database_url):
@@ -59,4 +59,4 @@ def test_a_format_that_there_is_not(database_url):
                 assert watcher.status == 406
                 assert (await watcher.body())["type"] == "/problems/no-such-format"
 
-    run(main())
+    run(main(), debug=False)

@@ -58,7 +58,7 @@ def test_whoever_does_not_read_is_dropped_and_resumes(database_url):
             assert seen == log
             assert service.feed.dropped == 1
 
-    run(main())
+    run(main(), debug=False)
 
 
 async def _watch(service: Service, match: LoggedMatch, seen: list) -> None:
@@ -78,7 +78,7 @@ def test_whoever_reads_nothing_while_little_happens_is_dropped_too(database_url)
             await until(lambda: service.feed.watchers == 0)
             await slow.close()
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_the_service_stops_although_somebody_does_not_read(database_url):
@@ -93,7 +93,7 @@ def test_the_service_stops_although_somebody_does_not_read(database_url):
         await slow.close()
         assert service.feed.dropped == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_what_waits_is_handed_over_in_pieces():

@@ -38,7 +38,7 @@ def test_a_state_and_then_everything_after_it(database_url):
                 await match.append(EventType.ENDED)
                 assert triples(await watcher.events()) == (await service.log(match))[3:]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_resuming_at_every_event_gives_exactly_the_log(database_url):
@@ -62,7 +62,7 @@ def test_resuming_at_every_event_gives_exactly_the_log(database_url):
                 async with await Connection.open(service.port, path) as watcher:
                     assert triples(await watcher.events()) == log[after:]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_the_header_is_newer_than_the_query(database_url):
@@ -74,7 +74,7 @@ def test_the_header_is_newer_than_the_query(database_url):
             async with await Connection.open(service.port, path, last_event_id=2) as watcher:
                 assert [event.id async for event in watcher] == [3]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_long_log_comes_in_several_pages(database_url, monkeypatch):
@@ -98,7 +98,7 @@ def test_a_long_log_comes_in_several_pages(database_url, monkeypatch):
             async with await service.watch(match, last_event_id=3) as watcher:
                 assert [event.id async for event in watcher] == [*range(4, 13)]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_what_comes_while_a_long_log_is_read_does_not_count_as_slowness(database_url, monkeypatch):
@@ -128,7 +128,7 @@ def test_what_comes_while_a_long_log_is_read_does_not_count_as_slowness(database
             assert [event.id for event in seen] == [*range(1, match.sequence + 1)]
             assert service.feed.dropped == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_match_that_is_over(database_url):
@@ -144,7 +144,7 @@ def test_a_match_that_is_over(database_url):
                 assert watcher.status == 204
                 assert "content-type" not in watcher.headers
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_lines_of_json(database_url):
@@ -166,7 +166,7 @@ def test_lines_of_json(database_url):
                 assert [line async for line in _lines(first)] == log[1:]
                 assert [line async for line in _lines(second)] == log
 
-    run(main())
+    run(main(), debug=False)
 
 
 async def _lines(connection: Connection):
@@ -185,7 +185,7 @@ def test_a_comment_keeps_proxies_awake(database_url):
                 assert await watcher.block() == ": keep-alive"
                 assert service.feed.delivered == 0
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_all_matches(database_url):
@@ -218,7 +218,7 @@ def test_all_matches(database_url):
                 log = await service.log(second)
                 assert line == {"position": 8} | log[-1][2]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def _global(event):
@@ -248,7 +248,7 @@ def test_words_of_a_specialist_who_still_speaks(database_url):
                 assert [event.id async for event in stranger] == [2]
             assert len(await service.log(match)) == 2
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_those_who_come_together_share_a_state(database_url):
@@ -273,7 +273,7 @@ def test_those_who_come_together_share_a_state(database_url):
                 await watcher.close()
             assert service.snapshots == 1
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_a_state_that_others_took_is_too_old_for_whoever_comes_after_an_event(database_url):
@@ -289,7 +289,7 @@ def test_a_state_that_others_took_is_too_old_for_whoever_comes_after_an_event(da
                     await match.append(EventType.ENDED)
                     assert [event.id async for event in second] == [3]
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_whoever_leaves_frees_the_place(database_url):
@@ -311,7 +311,7 @@ def test_whoever_leaves_frees_the_place(database_url):
             assert service.feed.dropped == 0
             assert service.feed._channels == {}
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_when_the_service_stops_streams_end_and_no_more_begin(database_url):
@@ -326,7 +326,7 @@ def test_when_the_service_stops_streams_end_and_no_more_begin(database_url):
                 assert watcher.status == 503
                 assert watcher.headers["retry-after"] == "1"
 
-    run(main())
+    run(main(), debug=False)
 
 
 def test_the_routes_are_documented(database_url):
@@ -334,7 +334,7 @@ def test_the_routes_are_documented(database_url):
         async with serving(database_url) as service:
             return _document(service)
 
-    document = run(main())
+    document = run(main(), debug=False)
     for path in ("/api/matches/{match_id}/events", "/api/events"):
         operation = document["paths"][path]["get"]
         names = {each["name"] for each in operation["parameters"]}
