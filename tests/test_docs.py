@@ -131,7 +131,7 @@ def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
     commands = commands_of(ROOT / "docs/tutorial/first-evaluation.md")
     assert len(commands) > 6
     for arguments in commands:
-        words = [each.replace("ID", known).replace("000", "00") for each in arguments]
+        words = [each.replace("ID", known).replace("2000", "100") for each in arguments]
         if "--margin" in words:
             words[words.index("--margin") + 1] = "600"
         if words[-2:] == ["--analysis", "0"]:
@@ -143,7 +143,7 @@ def test_the_first_evaluation_can_be_followed(tmp_path, monkeypatch):
         assert run.stdout
         known = known if begun is None else begun[1]
     assert (tmp_path / "games.csv").exists()
-    assert "classical at 100 nodes" in run.stdout
+    assert "classical at 1000 nodes" in run.stdout
 
 
 def id_of_killed(words):

@@ -350,17 +350,17 @@ def test_a_variable_that_cannot_be_passed_on():
     assert str(run(main())).endswith(": illegal environment variable name")
 
 
-# --- hundreds of them ---
+# --- a thousand of them ---
 
 
 @pytest.mark.usefixtures("without_coverage")
-def test_hundreds_of_faults_leave_nothing_behind():
+def test_a_thousand_faults_leave_nothing_behind():
     swift = {"start": 0.05, "ready": 0.05, "search": 0.02, "stop": 0.05}
     pools = {}
     for fault in FAULTS.values():
         patience = {name: swift[name] for name in fault.patience}
         pools[fault.mode, fault.moves] = UciPool(program(fault.mode, fault.moves, **patience))
-    faults = list(FAULTS.values()) * (1 + 500 // len(FAULTS))
+    faults = list(FAULTS.values()) * (1 + 1000 // len(FAULTS))
     random.Random(1).shuffle(faults)
     waiting = iter(faults)
 
@@ -383,5 +383,5 @@ def test_hundreds_of_faults_leave_nothing_behind():
         for pool in pools.values():
             await pool.aclose()
 
-    assert len(faults) >= 500
+    assert len(faults) >= 1000
     run(main(), debug=False, hangs_after=300)

@@ -621,7 +621,7 @@ ODD = st.one_of(
 @pytest.mark.usefixtures("without_coverage")
 @given(st.lists(ODD, min_size=1, max_size=12))
 @settings(
-    max_examples=30,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
